@@ -1,7 +1,9 @@
 //! Bifold, a MySQL-wire sharding proxy.
 //!
-//! The modules stand in floors, from the lowest up: a module imports only modules on lines
-//! above its own, and modules on one line do not import each other (`tests/floors.rs`).
+//! The modules stand in floors, a paragraph each, from the lowest up: a module imports only
+//! modules of paragraphs above its own, and modules of one paragraph do not import each other
+//! (`tests/floors.rs`). rustfmt keeps the paragraphs and sorts the names within one.
 
+// One error; an SQL value.
 pub mod error;
 pub mod value;

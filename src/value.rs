@@ -13,10 +13,31 @@ pub enum Value<'a> {
     /// A parameter of MySQL type FLOAT: single precision.
     Float(f32),
     /// A character string; the name of its character set in lower case (`utf8mb4`).
-    Text { bytes: &'a [u8], charset: &'a str },
+    Text {
+        bytes: &'a [u8],
+        charset: &'a str,
+    },
     /// Hex and bit literals, `_binary'…'`: bytes without a character set.
     Binary(&'a [u8]),
-    Date { year: u16, month: u8, day: u8 },
-    DateTime { year: u16, month: u8, day: u8, hour: u8, minute: u8, second: u8, micro: u32 },
-    Time { negative: bool, hours: u32, minute: u8, second: u8, micro: u32 },
+    Date {
+        year: u16,
+        month: u8,
+        day: u8,
+    },
+    DateTime {
+        year: u16,
+        month: u8,
+        day: u8,
+        hour: u8,
+        minute: u8,
+        second: u8,
+        micro: u32,
+    },
+    Time {
+        negative: bool,
+        hours: u32,
+        minute: u8,
+        second: u8,
+        micro: u32,
+    },
 }
