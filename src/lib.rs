@@ -7,3 +7,9 @@
 // One error; an SQL value.
 pub mod error;
 pub mod value;
+
+// Log and metrics; TOML as written → as meant, every refusal with file and line.
+pub mod config;
+
+// Servers, shards, table rules, the place of a key: pure.
+pub mod topology;
