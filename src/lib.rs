@@ -13,3 +13,6 @@ pub mod config;
 
 // Servers, shards, table rules, the place of a key: pure.
 pub mod topology;
+
+// A session's settings as data, and their difference.
+pub mod context;
