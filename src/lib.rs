@@ -11,8 +11,37 @@ pub mod value;
 // Log and metrics; TOML as written → as meant, every refusal with file and line.
 pub mod config;
 
+// Ids; bytes ⇄ messages, no sockets: snowflake, protocol.
+
+// Framed sockets for both sides: wire.
+
 // Servers, shards, table rules, the place of a key: pure.
 pub mod topology;
 
+// The text of a statement: sql.
+
 // A session's settings as data, and their difference.
 pub mod context;
+
+// Live sessions: registry.
+
+// One server's connections: shard.
+
+// Logical definitions: catalog.
+
+// Statement → plan: plan.
+
+// Plan and values → texts by place: route.
+
+// Row streams made one; a session's hold on servers: merge, transaction.
+
+// Plans carried out: execute.
+
+// One client, command by command: session.
+
+// Everything put together: server.
+
+// Starts real servers and the proxy: for demo, tests and bench.
+pub mod lab;
+
+// The command line: cli.

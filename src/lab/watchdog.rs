@@ -1,0 +1,63 @@
+//! One small shell per process that outlives it by a moment: it reads which servers run, and when
+//! its input ends, because this process ended in whatever way, kills them and removes the folders.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+
+/// Lines are `run PID` and `end PID`. It stands in a process group of its own and ignores the
+/// signals of the terminal, so that Ctrl-C leaves the order of things to this process.
+const SCRIPT: &str = r#"
+trap '' INT TERM HUP QUIT
+pids=' '
+while read -r what pid; do
+  case $what in
+    run) pids="$pids$pid " ;;
+    end) pids="${pids%% $pid *} ${pids#* $pid }" ;;
+  esac
+done
+for pid in $pids; do kill -9 "$pid"; done
+for again in 1 2 3 4 5; do rm -rf "$1" && exit; sleep 0.2; done
+"#;
+
+static INPUT: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
+
+/// Starts the watchdog over `root`; called once, by the maker of the root folder.
+pub(super) fn start(root: &Path) -> Result<()> {
+    let mut shell = Command::new("sh")
+        .args(["-c", SCRIPT, "bifold-lab"])
+        .arg(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .process_group(0)
+        .spawn()
+        .map_err(|cause| Error::operator("cannot start sh").because(cause))?;
+    let input = shell.stdin.take().expect("stdin was piped");
+    // The input must stay open for as long as this process lives, so it is never dropped.
+    INPUT.set(Mutex::new(input)).map_err(|_| Error::proxy("a second watchdog"))
+}
+
+/// From now on the child is killed when this process ends.
+pub(super) fn watch(child: &Child) {
+    tell("run", child.id());
+}
+
+/// The child was reaped: its number may belong to another process by now.
+pub(super) fn forget(child: &Child) {
+    tell("end", child.id());
+}
+
+fn tell(what: &str, pid: u32) {
+    if let Some(input) = INPUT.get() {
+        // A watchdog that is gone can't be told; the children still end by their owners' Drop.
+        let _ = writeln!(input.lock(), "{what} {pid}");
+    }
+}
