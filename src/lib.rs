@@ -11,9 +11,11 @@ pub mod value;
 // Log and metrics; TOML as written → as meant, every refusal with file and line.
 pub mod config;
 
-// Ids; bytes ⇄ messages, no sockets: snowflake, protocol.
+// Ids; bytes ⇄ messages of the MySQL protocol, no sockets: snowflake, protocol.
+pub mod protocol;
 
-// Framed sockets for both sides: wire.
+// Framed sockets with TLS, for both sides.
+pub mod wire;
 
 // Servers, shards, table rules, the place of a key: pure.
 pub mod topology;

@@ -1,0 +1,349 @@
+//! Where a reply ends: a state machine over packet headers, fed with bytes as they come from a
+//! server, that names the pieces in them. Rows run together into spans of many, and may be cut
+//! anywhere, so that they can be passed on as they were read; all other packets are given whole.
+//!
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response.html>
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_prepare.html>
+
+use std::ops::Range;
+
+use crate::error::{Blame, Error, Result, code};
+use crate::protocol::packet::{HEADER, Header, MAX_PACKET};
+use crate::protocol::payload::{Reader, malformed};
+use crate::protocol::status::Status;
+
+/// The shape of the reply to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// COM_QUERY, COM_STMT_EXECUTE: OK, an error, or results.
+    Results,
+    /// COM_STMT_PREPARE.
+    Prepare,
+    /// COM_STMT_FETCH: rows and their end.
+    Rows,
+    /// COM_PING, COM_INIT_DB, COM_RESET_CONNECTION, …: one packet, OK, EOF or an error.
+    Single,
+}
+
+/// A piece of a reply, at the front of the bytes given. `len` counts its bytes, headers and all;
+/// a packet's payload is `bytes[4..len]`. Ranges count from the front too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Nothing yet: the next piece begins with this many bytes.
+    NeedMore(usize),
+    /// How many column definitions follow.
+    ColumnCount { len: usize, count: usize },
+    /// A column definition, of a result or (second part) of a prepared statement.
+    Column { len: usize },
+    /// The definition of a prepared statement's parameter.
+    Param { len: usize },
+    /// The EOF packet after definitions.
+    ColumnsEnd { len: usize, status: Range<usize> },
+    /// Rows, or a part of one.
+    Rows { len: usize },
+    /// The end of the rows: an EOF packet, or with DEPRECATE_EOF an OK packet that begins 0xFE.
+    /// Of a `Kind::Single` reply: an EOF packet.
+    RowsEnd { len: usize, status: Range<usize> },
+    /// An OK packet, with the places of the insert id (length-encoded) and the status in it.
+    Ok { len: usize, insert_id: Range<usize>, status: Range<usize> },
+    /// An error; nothing follows.
+    Err { len: usize },
+    /// The server asks for a file's content; after it was sent, the reply goes on.
+    LocalInfile { len: usize },
+    /// The prepared statement's id and counts.
+    Prepared { len: usize, id: u32, columns: u16, params: u16 },
+    /// The reply is over; whatever bytes are there don't belong to it.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    First,
+    Single,
+    Prepare,
+    Params { left: usize, columns: usize },
+    ParamsEnd { columns: usize },
+    Columns { left: usize, then: Then },
+    ColumnsEnd { then: Then },
+    Rows,
+    Done,
+}
+
+/// What follows column definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Rows,
+    Nothing,
+}
+
+/// Scans one reply.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    state: State,
+    deprecate_eof: bool,
+    sequence: u8,
+    /// Bytes still to come of a packet of rows.
+    in_row: usize,
+    /// The packet of rows under way, or just past, is continued by the next packet.
+    continued: bool,
+    status: Status,
+    failed: bool,
+}
+
+impl Reply {
+    /// `sequence`: the number of the reply's first packet; 1 where the command was one packet.
+    pub fn new(kind: Kind, deprecate_eof: bool, sequence: u8) -> Self {
+        let state = match kind {
+            Kind::Results => State::First,
+            Kind::Prepare => State::Prepare,
+            Kind::Rows => State::Rows,
+            Kind::Single => State::Single,
+        };
+        Reply { state, deprecate_eof, sequence, in_row: 0, continued: false, status: Status::NONE, failed: false }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// The reply ended with an error.
+    pub fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// The flags of the last OK or EOF packet.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The number that the next packet will bear, in the direction of the client.
+    pub fn sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// The packets of a file's content went to the server in between; `sequence` is the number
+    /// that its answer will bear.
+    pub fn resume(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// The next piece. `bytes` begin where the last piece ended. An error means that these bytes
+    /// are no reply, and that the connection can't be used any more.
+    #[inline]
+    pub fn next(&mut self, bytes: &[u8]) -> Result<Piece> {
+        if self.state == State::Rows {
+            let len = self.rows(bytes)?;
+            if len > 0 {
+                return Ok(Piece::Rows { len });
+            }
+        }
+        self.packet(bytes)
+    }
+
+    /// How many bytes at the front are rows.
+    #[inline]
+    fn rows(&mut self, bytes: &[u8]) -> Result<usize> {
+        let mut at = self.in_row.min(bytes.len());
+        self.in_row -= at;
+        while let Some([a, b, c, sequence]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEADER>()) {
+            let len = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+            if !self.continued {
+                match bytes.get(at + HEADER) {
+                    // A row's first value can't begin with 0xFF.
+                    Some(0xFF) => break,
+                    Some(0xFE) if self.ends_rows(len) => break,
+                    Some(_) if len > 0 => {}
+                    Some(_) | None => break,
+                }
+            }
+            if *sequence != self.sequence {
+                return Err(out_of_order(self.sequence, *sequence));
+            }
+            self.sequence = self.sequence.wrapping_add(1);
+            self.continued = len == MAX_PACKET;
+            let end = at + HEADER + len;
+            if end > bytes.len() {
+                self.in_row = end - bytes.len();
+                return Ok(bytes.len());
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+
+    /// A packet that begins with 0xFE is a row whose first value has 16 MiB or more, unless it
+    /// is too short for that.
+    fn ends_rows(&self, len: usize) -> bool {
+        if self.deprecate_eof { len < MAX_PACKET } else { len < 9 }
+    }
+
+    fn packet(&mut self, bytes: &[u8]) -> Result<Piece> {
+        if self.state == State::Done {
+            return Ok(Piece::Done);
+        }
+        let Some(header) = Header::parse(bytes) else { return Ok(Piece::NeedMore(HEADER + 1)) };
+        if self.state == State::Rows && bytes.len() == HEADER {
+            return Ok(Piece::NeedMore(HEADER + 1));
+        }
+        if header.sequence != self.sequence {
+            return Err(out_of_order(self.sequence, header.sequence));
+        }
+        if header.len == 0 || header.is_continued() {
+            return Err(malformed_reply());
+        }
+        let len = HEADER + header.len;
+        if bytes.len() < len {
+            return Ok(Piece::NeedMore(len));
+        }
+        let piece = self.whole(&bytes[HEADER..len], len).map_err(|_| malformed_reply())?;
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(piece)
+    }
+
+    fn whole(&mut self, payload: &[u8], len: usize) -> Result<Piece> {
+        if payload[0] == 0xFF {
+            self.state = State::Done;
+            self.failed = true;
+            return Ok(Piece::Err { len });
+        }
+        match self.state {
+            State::First => self.first(payload, len),
+            State::Single => match payload[0] {
+                0x00 => self.ok(payload, len),
+                0xFE => self.rows_end(payload, len),
+                _ => Err(malformed()),
+            },
+            State::Prepare => self.prepared(payload, len),
+            State::Params { left, columns } => {
+                self.state = self.params(left - 1, columns);
+                Ok(Piece::Param { len })
+            }
+            State::ParamsEnd { columns } => {
+                let status = self.eof(payload)?;
+                self.state = self.columns(columns, Then::Nothing);
+                Ok(Piece::ColumnsEnd { len, status })
+            }
+            State::Columns { left, then } => {
+                self.state = match left {
+                    1 => self.columns_end(then),
+                    _ => State::Columns { left: left - 1, then },
+                };
+                Ok(Piece::Column { len })
+            }
+            State::ColumnsEnd { then } => {
+                let status = self.eof(payload)?;
+                // A cursor was opened: the rows are fetched by commands of their own.
+                let cursor = self.status.has(Status::CURSOR_EXISTS);
+                self.state = if cursor { self.result_end() } else { after(then) };
+                Ok(Piece::ColumnsEnd { len, status })
+            }
+            State::Rows => self.rows_end(payload, len),
+            State::Done => Ok(Piece::Done),
+        }
+    }
+
+    fn first(&mut self, payload: &[u8], len: usize) -> Result<Piece> {
+        match payload[0] {
+            0x00 => self.ok(payload, len),
+            0xFB => Ok(Piece::LocalInfile { len }),
+            0xFE => Err(malformed()),
+            _ => {
+                let count = usize::try_from(Reader::new(payload).lenenc()?).map_err(|_| malformed())?;
+                self.state = State::Columns { left: count, then: Then::Rows };
+                Ok(Piece::ColumnCount { len, count })
+            }
+        }
+    }
+
+    fn ok(&mut self, payload: &[u8], len: usize) -> Result<Piece> {
+        let (insert_id, status) = self.ok_places(payload)?;
+        self.state = self.result_end();
+        Ok(Piece::Ok { len, insert_id, status })
+    }
+
+    fn rows_end(&mut self, payload: &[u8], len: usize) -> Result<Piece> {
+        if payload[0] != 0xFE {
+            return Err(malformed());
+        }
+        let status =
+            if self.deprecate_eof && payload.len() >= 7 { self.ok_places(payload)?.1 } else { self.eof(payload)? };
+        self.state = self.result_end();
+        Ok(Piece::RowsEnd { len, status })
+    }
+
+    /// The places, in the packet, of the insert id and the status; notes the status.
+    fn ok_places(&mut self, payload: &[u8]) -> Result<(Range<usize>, Range<usize>)> {
+        let mut reader = Reader::new(&payload[1..]);
+        let at = |reader: &Reader<'_>| HEADER + payload.len() - reader.len();
+        reader.lenenc()?;
+        let id_from = at(&reader);
+        reader.lenenc()?;
+        let id_to = at(&reader);
+        self.status = Status::from_bits(reader.u16()?);
+        Ok((id_from..id_to, id_to..id_to + 2))
+    }
+
+    fn eof(&mut self, payload: &[u8]) -> Result<Range<usize>> {
+        let mut reader = Reader::new(payload);
+        if reader.u8()? != 0xFE || payload.len() >= 9 {
+            return Err(malformed());
+        }
+        let _warnings = reader.u16()?;
+        self.status = Status::from_bits(reader.u16()?);
+        Ok(HEADER + 3..HEADER + 5)
+    }
+
+    fn result_end(&self) -> State {
+        if self.status.has(Status::MORE_RESULTS) { State::First } else { State::Done }
+    }
+
+    fn prepared(&mut self, payload: &[u8], len: usize) -> Result<Piece> {
+        let mut reader = Reader::new(payload);
+        if reader.u8()? != 0 {
+            return Err(malformed());
+        }
+        let (id, columns, params) = (reader.u32()?, reader.u16()?, reader.u16()?);
+        self.state = self.params(usize::from(params), usize::from(columns));
+        if params == 0 {
+            self.state = self.columns(usize::from(columns), Then::Nothing);
+        }
+        Ok(Piece::Prepared { len, id, columns, params })
+    }
+
+    fn params(&self, left: usize, columns: usize) -> State {
+        match left {
+            0 if self.deprecate_eof => self.columns(columns, Then::Nothing),
+            0 => State::ParamsEnd { columns },
+            _ => State::Params { left, columns },
+        }
+    }
+
+    fn columns(&self, left: usize, then: Then) -> State {
+        match left {
+            0 => after(then),
+            _ => State::Columns { left, then },
+        }
+    }
+
+    fn columns_end(&self, then: Then) -> State {
+        if self.deprecate_eof { after(then) } else { State::ColumnsEnd { then } }
+    }
+}
+
+fn after(then: Then) -> State {
+    match then {
+        Then::Rows => State::Rows,
+        Then::Nothing => State::Done,
+    }
+}
+
+fn malformed_reply() -> Error {
+    Error::new(Blame::Shard, code::MALFORMED, "A server sent a malformed reply.")
+}
+
+fn out_of_order(expected: u8, got: u8) -> Error {
+    Error::new(Blame::Shard, OUT_OF_ORDER, "A server's packets came out of order.")
+        .because(format!("expected packet {expected}, got {got}"))
+}
+
+const OUT_OF_ORDER: (u16, &[u8; 5]) = (1156, b"08S01");

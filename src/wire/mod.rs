@@ -1,0 +1,8 @@
+//! Sockets that carry the protocol's packets, plain or under TLS, for both sides of the proxy.
+//! In and out go payloads, or the raw bytes of replies; what they mean is `protocol`'s.
+
+mod buffer;
+mod framed;
+mod stream;
+
+pub use framed::{Framed, Packet, Peer};
