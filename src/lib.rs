@@ -29,11 +29,14 @@ pub mod context;
 
 // One server's connections: shard.
 
-// Logical definitions: catalog.
+// Logical definitions.
+pub mod catalog;
 
-// Statement → plan: plan.
+// Statement → plan.
+pub mod plan;
 
-// Plan and values → texts by place: route.
+// Plan and values → texts by place: pure.
+pub mod route;
 
 // Row streams made one; a session's hold on servers: merge, transaction.
 

@@ -1,0 +1,217 @@
+//! A statement becomes a [`Planned`]: immutable, printable data that says how it runs, made once
+//! per form of statement and kept in the cache. It addresses the text by item of the
+//! fingerprint, so it serves every statement of the same form; `route` puts the values in.
+
+use std::sync::Arc;
+
+use crate::context::Setting;
+use crate::error::Error;
+use crate::topology::{Schema, TableRule};
+
+pub mod ddl;
+pub mod local;
+
+/// A statement's plan and what is true of it whatever the plan.
+#[derive(Debug)]
+pub struct Planned {
+    pub plan: Plan,
+    /// The number of `?` in the text.
+    pub params: u16,
+    /// Settings that running it changes (`SET @a`, `:=`, `INTO @v`): read back after it ran.
+    pub assigns: Vec<Setting>,
+    pub kind: Kind,
+}
+
+/// What the reply is, for ROW_COUNT() and FOUND_ROWS().
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A result set.
+    Rows,
+    /// A result set whose statement asks for SQL_CALC_FOUND_ROWS.
+    CountedRows,
+    /// An OK with a number of changed rows (a result set where it says RETURNING).
+    Write,
+    /// An OK without one.
+    Other,
+}
+
+#[derive(Debug)]
+pub enum Plan {
+    /// The proxy answers, or the session changes.
+    Local(Box<local::Local>),
+    /// One server runs the whole statement.
+    Single(Single),
+    /// Rows of VALUES or SET, split by place.
+    Insert(Box<Insert>),
+    /// One text for each of several places; the affected rows are summed.
+    WriteScatter(WriteScatter),
+    /// To every place of a table, resumable.
+    Ddl(Box<ddl::Ddl>),
+    /// What is not supported, in a sentence.
+    Refusal(Error),
+}
+
+/// The position of an item in the fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Item(pub u32);
+
+/// The position of a reference in its template's `refs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RefNo(pub u16);
+
+/// A statement's text with the places where it is cut and mended.
+#[derive(Debug, Default)]
+pub struct Template {
+    pub refs: Vec<TableRef>,
+    /// Sorted, without overlap.
+    pub cuts: Vec<Cut>,
+}
+
+/// The items `from..to` are replaced; an empty range inserts before `from`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    pub from: Item,
+    pub to: Item,
+    pub with: Patch,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Patch {
+    /// `` `mall_1`.`orders_0007` ``, with an alias where given: its text, quotes and all.
+    Table {
+        table: RefNo,
+        alias: Option<Box<[u8]>>,
+    },
+    Text(Box<[u8]>),
+    Session(SessionValue),
+}
+
+/// What only the session knows; spliced so that type and metadata are the server's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionValue {
+    /// DATABASE(), SCHEMA()
+    Schema,
+    /// USER(), SESSION_USER(), SYSTEM_USER()
+    User,
+    /// CURRENT_USER
+    Account,
+    ConnectionId,
+    /// LAST_INSERT_ID() without an argument, @@last_insert_id, @@identity
+    LastInsertId,
+    RowCount,
+    FoundRows,
+}
+
+/// A table as a statement names it, and how its place is found.
+#[derive(Debug)]
+pub struct TableRef {
+    pub schema: Arc<Schema>,
+    /// The logical name.
+    pub table: Arc<str>,
+    pub kind: RefKind,
+}
+
+#[derive(Debug)]
+pub enum RefKind {
+    Unsharded,
+    Reference,
+    Sharded(Located),
+}
+
+#[derive(Debug)]
+pub struct Located {
+    pub rule: Arc<TableRule>,
+    /// Any one of them pins the reference; with none it spans all places.
+    pub keys: Vec<KeyMatch>,
+}
+
+/// A predicate that only rows of these key values can meet.
+#[derive(Debug)]
+pub struct KeyMatch {
+    pub column: KeyColumn,
+    /// OR-ed; all must fall into one place.
+    pub values: Vec<ValueSource>,
+    /// `<=>`: a NULL among the values proves nothing.
+    pub null_safe: bool,
+}
+
+#[derive(Debug)]
+pub enum KeyColumn {
+    /// The sharding key.
+    Key,
+    /// The id that carries the key's place.
+    Id,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ValueSource {
+    /// A literal or `?`, with the number of minus signs before it odd or not.
+    One { item: Item, negative: bool },
+    /// A collapsed list of literals or `?`.
+    List { item: Item },
+}
+
+/// A statement for one server.
+#[derive(Debug)]
+pub struct Single {
+    /// No references: any server will do, best the one that the session already holds.
+    pub template: Template,
+    pub effect: Effect,
+    pub bind: Option<Bind>,
+    /// It may call a stored function: the default database must be the home shard's.
+    pub needs_schema: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    /// Reads and locks rows.
+    Lock,
+    Write,
+}
+
+/// Why the connection stays with the session after the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bind {
+    /// GET_LOCK(): until RELEASE_ALL_LOCKS() or the session's end.
+    NamedLock,
+    TemporaryTable,
+    LockTables,
+    /// What the statement called may have left state behind.
+    Routine,
+}
+
+/// UPDATE or DELETE that several places answer.
+#[derive(Debug)]
+pub struct WriteScatter {
+    /// `refs[0]` is the target.
+    pub template: Template,
+    pub over: Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The places that the target's keys name; all of them where it has none.
+    Places,
+    /// Every shard: a write to a reference table.
+    Shards,
+}
+
+/// INSERT or REPLACE of rows into a sharded table.
+#[derive(Debug)]
+pub struct Insert {
+    /// `refs[0]` is the target.
+    pub template: Template,
+    /// Where the rows stand.
+    pub rows: Item,
+    /// Position of the key's value in a row.
+    pub key: u16,
+    pub id: Option<InsertId>,
+}
+
+/// How rows get their ids.
+#[derive(Debug)]
+pub struct InsertId {
+    /// Position of the id's value in a row; `None`: the column is not named, and is added at the end.
+    pub position: Option<u16>,
+}
