@@ -17,8 +17,15 @@ pub enum Value<'a> {
         bytes: &'a [u8],
         charset: &'a str,
     },
-    /// Hex and bit literals, `_binary'…'`: bytes without a character set.
+    /// `_binary'…'` and BLOB parameters: a byte string, beside a number read as digits.
     Binary(&'a [u8]),
+    /// A hex or bit literal: a byte string that is a big-endian number beside a number. `quoted` is `X'…'`,
+    /// which MariaDB never reads as a number (`k = x'31'` is 1 there, 49 in MySQL); `0x…`, `b'…'` and `0b…`
+    /// are not quoted.
+    Hex {
+        bytes: &'a [u8],
+        quoted: bool,
+    },
     Date {
         year: u16,
         month: u8,

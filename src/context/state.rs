@@ -124,7 +124,10 @@ pub fn sql_text(value: &Value<'_>, collation: &str) -> Option<String> {
         Value::Decimal(text) => (*text).into(),
         Value::Double(n) => format!("{n:e}"),
         Value::Float(n) => format!("{n:e}"),
-        Value::Binary(bytes) => format!("X'{}'", hex(bytes)),
+        Value::Binary(bytes) | Value::Hex { bytes: bytes @ [], .. } | Value::Hex { bytes, quoted: true } => {
+            format!("X'{}'", hex(bytes))
+        }
+        Value::Hex { bytes, quoted: false } => format!("0x{}", hex(bytes)),
         Value::Text { bytes, charset } => format!("_{charset} X'{}' COLLATE {collation}", hex(bytes)),
         Value::Date { .. } | Value::DateTime { .. } | Value::Time { .. } => return None,
     })
