@@ -11,8 +11,9 @@ pub mod value;
 // Log and metrics; TOML as written → as meant, every refusal with file and line.
 pub mod config;
 
-// Ids; bytes ⇄ messages of the MySQL protocol, no sockets: snowflake, protocol.
+// Ids; bytes ⇄ messages of the MySQL protocol, no sockets.
 pub mod protocol;
+pub mod snowflake;
 
 // Framed sockets with TLS, for both sides.
 pub mod wire;
