@@ -61,9 +61,15 @@ impl Cluster {
         let servers = start_servers(&spec)?;
         let folder = Folder::new("cluster")?;
         let topology = folder.path().join("bifold.toml");
-        fs::write(&topology, topology_text(&spec, &servers))
-            .map_err(|cause| Error::operator("cannot write the topology file").because(cause))?;
-        Ok(Cluster { proxy: None, servers, topology, spec, _folder: folder })
+        let cluster = Cluster { proxy: None, servers, topology, spec, _folder: folder };
+        cluster.write_topology()?;
+        Ok(cluster)
+    }
+
+    /// Writes the topology file anew with these tables; the proxy sees it when it is started next.
+    pub fn set_tables(&mut self, tables: &str) -> Result<()> {
+        self.spec.tables = tables.to_owned();
+        self.write_topology()
     }
 
     /// Starts the proxy (again), as worker 0.
@@ -91,6 +97,11 @@ impl Cluster {
     }
     pub fn spec(&self) -> &ClusterSpec {
         &self.spec
+    }
+
+    fn write_topology(&self) -> Result<()> {
+        fs::write(&self.topology, topology_text(&self.spec, &self.servers))
+            .map_err(|cause| Error::operator("cannot write the topology file").because(cause))
     }
 
     /// The server of a shard, and the shard's database there.

@@ -1,0 +1,6 @@
+//! The same answer as one MySQL: statements on a plain server and through the proxy, compared.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod harness;
