@@ -6,7 +6,15 @@
 
 mod finding;
 mod id;
+mod instant;
+mod load;
+mod meaning;
 mod pattern;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub mod keys;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,6 +22,8 @@ use std::time::Duration;
 
 pub use finding::{Finding, Findings, Severity};
 pub use id::{DEFAULT_EPOCH_MS, GeneratedBatch, IdBits, IdLayout, IdRule, largest_modulus};
+pub use instant::utc;
+pub use load::{Surroundings, load, parse};
 pub use pattern::NamePattern;
 
 /// The settings as meant; valid as a whole.
