@@ -8,6 +8,7 @@ use crate::context::Setting;
 use crate::error::Error;
 use crate::topology::{Schema, TableRule};
 
+pub mod allow;
 pub mod ddl;
 pub mod local;
 
