@@ -33,6 +33,9 @@ pub mod context;
 // Logical definitions.
 pub mod catalog;
 
+// Physical tables compared and judged: definition texts, laws.
+pub mod definition;
+
 // Statement → plan.
 pub mod plan;
 

@@ -136,12 +136,12 @@ fn physical<'a>(schema: &'a Schema, table: &str) -> (&'a str, String) {
 }
 
 /// Text in quotes that mean the same under any sql_mode: no backslash is left in it.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let hex: String = text.bytes().map(|byte| format!("{byte:02X}")).collect();
     format!("_utf8mb4 X'{hex}'")
 }
 
-fn columns_query(database: &str, table: &str) -> String {
+pub(crate) fn columns_query(database: &str, table: &str) -> String {
     format!(
         "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_MAXIMUM_LENGTH, CHARACTER_SET_NAME, COLLATION_NAME, \
          IS_NULLABLE, COLUMN_DEFAULT, EXTRA FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} \
@@ -160,7 +160,7 @@ fn keys_query(database: &str, table: &str) -> String {
     )
 }
 
-fn column(row: &Vec<Option<Vec<u8>>>) -> ColumnDef {
+pub(crate) fn column(row: &Vec<Option<Vec<u8>>>) -> ColumnDef {
     let text = |n: usize| row.get(n).and_then(Option::as_ref).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let extra = text(8).unwrap_or_default().to_ascii_uppercase();
     ColumnDef {

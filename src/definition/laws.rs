@@ -1,0 +1,237 @@
+//! The laws that a physical table of a rule has to keep, so that rows can be found by their key
+//! and what is unique stays unique. CREATE and ALTER are refused where they would break one;
+//! `bifold check` reports what already does.
+
+use super::facts::{Facts, UniqueKey, UniquePart, same_name};
+use crate::catalog::ColumnDef;
+use crate::topology::{IdRule, Sharded, TableKind, TableRule, UniquePerPlace};
+
+/// A law broken: the key of the table's rule that it concerns, what is wrong, what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// `key`, `id`, `unique_per_place`; empty where it concerns the table as a whole.
+    pub topology_key: &'static str,
+    pub what: String,
+    pub remedy: String,
+}
+
+/// Everything that is wrong with a physical table of this rule.
+pub fn breaches(rule: &TableRule, facts: &Facts) -> Vec<Breach> {
+    let mut found = Vec::new();
+    match &rule.kind {
+        TableKind::Unsharded => {}
+        TableKind::Reference => engine(rule, facts, &mut found),
+        TableKind::Sharded(sharded) => {
+            key_column(rule, sharded, facts, &mut found);
+            unique_keys(rule, sharded, facts, &mut found);
+            id_column(rule, sharded, facts, &mut found);
+            auto_increment(rule, sharded, facts, &mut found);
+            engine(rule, facts, &mut found);
+            foreign_keys(rule, facts, &mut found);
+            triggers(rule, facts, &mut found);
+        }
+    }
+    found
+}
+
+/// What an ALTER changed of the columns that the rule names: rows would no longer be where their
+/// key says.
+pub fn key_changes(rule: &TableRule, before: &Facts, after: &Facts) -> Option<Breach> {
+    let key = &rule.sharded()?.key;
+    let (old, new) = (before.column(key)?, after.column(key)?);
+    let says = |column: &ColumnDef| match &column.collation {
+        Some(collation) => format!("{} {collation}", column.column_type),
+        None => column.column_type.clone(),
+    };
+    (!same_hash(old, new)).then(|| {
+        Breach::new(
+            "key",
+            format!(
+                "the sharding key `{key}` of table `{}` is {} and cannot become {}: its rows would no longer be where \
+                 their key says",
+                rule.name,
+                says(old),
+                says(new)
+            ),
+            "create a table of the new form and copy the rows into it",
+        )
+    })
+}
+
+impl Breach {
+    fn new(topology_key: &'static str, what: String, remedy: impl Into<String>) -> Self {
+        Breach { topology_key, what, remedy: remedy.into() }
+    }
+
+    /// As a refusal says it.
+    pub fn sentence(&self) -> String {
+        format!("{}; {}", self.what, self.remedy)
+    }
+}
+
+/// Do equal values of both columns have the same canonical form? Longer strings and nullability
+/// change nothing; the type, its sign and its collation do.
+fn same_hash(old: &ColumnDef, new: &ColumnDef) -> bool {
+    let grows = match (old.length, new.length) {
+        (Some(old), Some(new)) => new >= old,
+        _ => true,
+    };
+    // BINARY pads with zero bytes, ZEROFILL with digits: their widths are part of the value.
+    let padded = |column: &ColumnDef| column.data_type == "binary" || column.column_type.contains("zerofill");
+    let sign = |column: &ColumnDef| column.column_type.contains("unsigned");
+    old.data_type == new.data_type
+        && old.charset == new.charset
+        && old.collation == new.collation
+        && sign(old) == sign(new)
+        && grows
+        && (!(padded(old) || padded(new)) || old.column_type == new.column_type)
+}
+
+fn key_column(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {
+    let Some(column) = facts.column(&sharded.key) else {
+        found.push(Breach::new(
+            "key",
+            format!("table `{}` has no column `{}`, its sharding key", rule.name, sharded.key),
+            "add the column, or name another one as `key` in the topology",
+        ));
+        return;
+    };
+    if column.generated {
+        found.push(Breach::new(
+            "key",
+            format!("the sharding key `{}` of table `{}` is a generated column", sharded.key, rule.name),
+            "make it a plain column, or take another one as `key`",
+        ));
+    }
+    if let Err(reason) = key_type(column) {
+        found.push(Breach::new(
+            "key",
+            format!("`{}` of table `{}` cannot be a sharding key: {reason}", sharded.key, rule.name),
+            "take an integer, DATE, BINARY, VARBINARY, CHAR or VARCHAR column",
+        ));
+    }
+}
+
+/// Why a column cannot be a key. Until the list of key types stands, its outline.
+fn key_type(column: &ColumnDef) -> Result<(), String> {
+    const KINDS: [&str; 10] =
+        ["tinyint", "smallint", "mediumint", "int", "bigint", "date", "binary", "varbinary", "char", "varchar"];
+    match KINDS.contains(&column.data_type.as_str()) {
+        true => Ok(()),
+        false => Err(format!("its type is {}", column.column_type)),
+    }
+}
+
+fn unique_keys(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {
+    for key in &facts.unique_keys {
+        let by_key = key.has(&sharded.key);
+        let by_id = sharded.id.as_ref().is_some_and(|id| key.has(&id.column));
+        if !by_key && !by_id && !allowed_per_place(sharded, &key.name) {
+            found.push(Breach::new(
+                "unique_per_place",
+                format!(
+                    "{} of table `{}` does not contain the sharding key `{}`, so it cannot be kept unique over all \
+                     subtables",
+                    key.spoken(),
+                    rule.name,
+                    sharded.key
+                ),
+                format!(
+                    "add `{}` to it, make it a plain index, or list it in `unique_per_place` if being unique within \
+                     one subtable is enough",
+                    sharded.key
+                ),
+            ));
+        }
+    }
+}
+
+fn id_column(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {
+    let Some(IdRule { column: name, .. }) = &sharded.id else { return };
+    match facts.column(name) {
+        None => found.push(Breach::new(
+            "id",
+            format!("table `{}` has no column `{name}`, its id", rule.name),
+            "add the column as BIGINT, or change `id` in the topology",
+        )),
+        Some(column) if column.data_type != "bigint" => found.push(Breach::new(
+            "id",
+            format!(
+                "the id `{name}` of table `{}` is {}, and Bifold's ids have 63 bits",
+                rule.name, column.column_type
+            ),
+            "make it BIGINT or BIGINT UNSIGNED",
+        )),
+        Some(_) => {}
+    }
+}
+
+fn auto_increment(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {
+    for column in facts.columns.iter().filter(|column| column.auto_increment) {
+        let is_id = sharded.id.as_ref().is_some_and(|id| same_name(&id.column, &column.name));
+        found.push(if is_id {
+            Breach::new(
+                "id",
+                format!("the id `{}` of table `{}` is still AUTO_INCREMENT", column.name, rule.name),
+                "take AUTO_INCREMENT out by ALTER TABLE … MODIFY: the ids come from Bifold",
+            )
+        } else {
+            Breach::new(
+                "id",
+                format!(
+                    "`{}` of table `{}` is AUTO_INCREMENT, and each subtable would count by itself",
+                    column.name, rule.name
+                ),
+                format!("name it in the topology, `id = \"{}\"`, so that Bifold makes its ids", column.name),
+            )
+        });
+    }
+}
+
+fn engine(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {
+    if !facts.engine.eq_ignore_ascii_case("InnoDB") {
+        found.push(Breach::new(
+            "",
+            format!("table `{}` uses the engine {}, which has no transactions", rule.name, facts.engine),
+            "use ENGINE=InnoDB for sharded and reference tables",
+        ));
+    }
+}
+
+fn foreign_keys(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {
+    for (name, target) in &facts.foreign_keys {
+        found.push(Breach::new(
+            "",
+            format!("foreign key `{name}` of the sharded table `{}` to `{target}` is not supported yet", rule.name),
+            "leave it out and keep the rule in the application",
+        ));
+    }
+}
+
+fn triggers(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {
+    for name in &facts.triggers {
+        found.push(Breach::new(
+            "",
+            format!("trigger `{name}` stands on the sharded table `{}`: it could change a key unseen", rule.name),
+            "drop it and do its work in the application",
+        ));
+    }
+}
+
+fn allowed_per_place(sharded: &Sharded, name: &str) -> bool {
+    match &sharded.unique_per_place {
+        UniquePerPlace::All => true,
+        UniquePerPlace::Listed(names) => names.iter().any(|listed| same_name(listed, name)),
+    }
+}
+
+impl UniqueKey {
+    /// The whole column is part of the key.
+    fn has(&self, column: &str) -> bool {
+        self.parts.iter().any(|part| matches!(part, UniquePart::Column(name) if same_name(name, column)))
+    }
+
+    fn spoken(&self) -> String {
+        if self.name == "PRIMARY" { "the primary key".to_owned() } else { format!("the unique key `{}`", self.name) }
+    }
+}

@@ -1,0 +1,14 @@
+//! What a physical table is, compared and judged: its definition with logical names, so that the
+//! subtables of one table can be compared, and the laws that a table of a rule has to keep.
+//!
+//! Texts and rows go in and come out; who asks the servers is another matter.
+
+mod facts;
+mod laws;
+mod naming;
+mod text;
+
+pub use facts::{Facts, UniqueKey, UniquePart};
+pub use laws::{Breach, breaches, key_changes};
+pub use naming::Naming;
+pub use text::{Definition, identifier};

@@ -1,0 +1,48 @@
+//! A statement's text with the names left open that differ from place to place.
+
+use crate::definition::{Naming, identifier};
+
+/// Made a statement for one physical table by [`Text::at`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// As the client wrote it.
+    Bytes(Vec<u8>),
+    /// The target: `` `mall_1`.`orders_0007` ``.
+    Target,
+    /// Another table of this name in the same database: `` `mall_1`.`product` ``.
+    Beside(String),
+    /// The database alone, where a qualifier stood.
+    Database,
+    /// A constraint's name, which has to be the only one in the database.
+    Constraint(String),
+}
+
+impl Text {
+    pub fn new(pieces: Vec<Piece>) -> Self {
+        Text(pieces)
+    }
+
+    /// The statement for one physical table.
+    pub fn at(&self, naming: &Naming, database: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+                Piece::Target => push_table(&mut out, database, &naming.physical),
+                Piece::Beside(table) => push_table(&mut out, database, table),
+                Piece::Database => out.extend_from_slice(identifier(database).as_bytes()),
+                Piece::Constraint(name) => out.extend_from_slice(identifier(&naming.constraint(name)).as_bytes()),
+            }
+        }
+        out
+    }
+}
+
+fn push_table(out: &mut Vec<u8>, database: &str, table: &str) {
+    out.extend_from_slice(identifier(database).as_bytes());
+    out.push(b'.');
+    out.extend_from_slice(identifier(table).as_bytes());
+}
