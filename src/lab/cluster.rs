@@ -152,3 +152,22 @@ fn topology_text(spec: &ClusterSpec, servers: &[Server]) -> String {
         tables = spec.tables,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+
+    #[test]
+    fn the_topology_file_of_a_cluster_is_a_good_one() {
+        for program in Program::all() {
+            let tables = "[schema.mall.table.t]\nkey = \"uid\"\ntables = 4\n";
+            let cluster = Cluster::start(ClusterSpec::new(&program, tables)).expect("a cluster");
+            let config = config::load(cluster.topology()).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+            assert_eq!(config.schemas[0].shards.len(), 4);
+            assert_eq!(config.servers.len(), 2);
+            let (server, database) = cluster.shard(3);
+            assert_eq!((server.port(), database.as_str()), (cluster.servers()[1].port(), "mall_3"));
+        }
+    }
+}

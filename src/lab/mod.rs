@@ -4,6 +4,7 @@
 //! be called from async code too.
 
 mod cluster;
+mod demo;
 mod folder;
 mod program;
 mod proxy;
@@ -13,6 +14,7 @@ mod template;
 mod watchdog;
 
 pub use cluster::{APP_PASSWORD, APP_USER, BACKEND_PASSWORD, BACKEND_USER, Cluster, ClusterSpec};
+pub use demo::Demo;
 pub use folder::Folder;
 pub use program::{Flavour, Program};
 pub use proxy::Proxy;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -31,6 +32,8 @@ impl Proxy {
         let mut child = Command::new(program)
             .args(["serve", "--worker", &worker.to_string(), "--config"])
             .arg(config)
+            // Ctrl-C is for the process that started it.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -209,7 +210,14 @@ fn spawn(program: &Program, durability: Durability, extra: &[String], folder: &P
         Durability::Light => LIGHT_ARGS,
         Durability::Full => FULL_ARGS,
     });
-    command.args(extra).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A process group of its own: Ctrl-C is for the process that started it.
+    command
+        .args(extra)
+        .process_group(0)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().map_err(|cause| Error::operator(format!("{program} does not start")).because(cause))
 }
 
