@@ -25,6 +25,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     blame: Blame,
     retry: bool,
+    ends_session: bool,
     code: u16,
     state: [u8; 5],
     text: Vec<u8>,
@@ -55,7 +56,15 @@ pub mod code {
 
 impl Error {
     pub fn new(blame: Blame, code: (u16, &[u8; 5]), text: impl Into<Vec<u8>>) -> Self {
-        Error(Box::new(Inner { blame, retry: false, code: code.0, state: *code.1, text: text.into(), cause: None }))
+        Error(Box::new(Inner {
+            blame,
+            retry: false,
+            ends_session: false,
+            code: code.0,
+            state: *code.1,
+            text: text.into(),
+            cause: None,
+        }))
     }
 
     /// A refusal: what is not supported, and what to do instead. Error 1235, SQLSTATE 42000.
@@ -83,9 +92,22 @@ impl Error {
         Error::new(Blame::Shard, code::SERVER_LOST, text).because(cause)
     }
 
+    /// The same error in other words.
+    pub fn with_text(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.0.text = text.into();
+        self
+    }
+
     /// Another try of the same statement can help.
     pub fn retryable(mut self) -> Self {
         self.0.retry = true;
+        self
+    }
+
+    /// The client is gone, or the reply is broken off where no error can be told: the session
+    /// ends with it.
+    pub fn ending_session(mut self) -> Self {
+        self.0.ends_session = true;
         self
     }
 
@@ -100,6 +122,9 @@ impl Error {
     }
     pub fn is_retryable(&self) -> bool {
         self.0.retry
+    }
+    pub fn ends_session(&self) -> bool {
+        self.0.ends_session
     }
     pub fn code(&self) -> u16 {
         self.0.code

@@ -88,6 +88,7 @@ pub struct Reply {
     continued: bool,
     status: Status,
     failed: bool,
+    rows: u64,
 }
 
 impl Reply {
@@ -99,7 +100,16 @@ impl Reply {
             Kind::Rows => State::Rows,
             Kind::Single => State::Single,
         };
-        Reply { state, deprecate_eof, sequence, in_row: 0, continued: false, status: Status::NONE, failed: false }
+        Reply {
+            state,
+            deprecate_eof,
+            sequence,
+            in_row: 0,
+            continued: false,
+            status: Status::NONE,
+            failed: false,
+            rows: 0,
+        }
     }
 
     pub fn is_done(&self) -> bool {
@@ -114,6 +124,16 @@ impl Reply {
     /// The flags of the last OK or EOF packet.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// How many rows have begun so far, in all results.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The last piece ended within a packet: no other packet can stand there.
+    pub fn is_within_packet(&self) -> bool {
+        self.in_row > 0 || self.continued
     }
 
     /// The number that the next packet will bear, in the direction of the client.
@@ -132,7 +152,7 @@ impl Reply {
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> Result<Piece> {
         if self.state == State::Rows {
-            let len = self.rows(bytes)?;
+            let len = self.row_bytes(bytes)?;
             if len > 0 {
                 return Ok(Piece::Rows { len });
             }
@@ -142,7 +162,7 @@ impl Reply {
 
     /// How many bytes at the front are rows.
     #[inline]
-    fn rows(&mut self, bytes: &[u8]) -> Result<usize> {
+    fn row_bytes(&mut self, bytes: &[u8]) -> Result<usize> {
         let mut at = self.in_row.min(bytes.len());
         self.in_row -= at;
         while let Some([a, b, c, sequence]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEADER>()) {
@@ -160,6 +180,7 @@ impl Reply {
                 return Err(out_of_order(self.sequence, *sequence));
             }
             self.sequence = self.sequence.wrapping_add(1);
+            self.rows += u64::from(!self.continued);
             self.continued = len == MAX_PACKET;
             let end = at + HEADER + len;
             if end > bytes.len() {

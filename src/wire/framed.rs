@@ -374,7 +374,7 @@ impl Framed {
 
     pub(crate) fn broken(&self, error: io::Error) -> Error {
         match self.peer {
-            Peer::Client => Error::client(READ_ERROR, "Got an error reading communication packets"),
+            Peer::Client => Error::client(READ_ERROR, "Got an error reading communication packets").ending_session(),
             Peer::Server => Error::new(Blame::Shard, code::SERVER_LOST, "Lost connection to a server during query"),
         }
         .because(error)
@@ -382,7 +382,7 @@ impl Framed {
 
     fn write_failed(&self, error: io::Error) -> Error {
         match self.peer {
-            Peer::Client => Error::client(WRITE_ERROR, "Got an error writing communication packets"),
+            Peer::Client => Error::client(WRITE_ERROR, "Got an error writing communication packets").ending_session(),
             Peer::Server => Error::new(Blame::Shard, code::SERVER_GONE, "A server has gone away"),
         }
         .because(error)
