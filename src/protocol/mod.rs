@@ -3,12 +3,30 @@
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
-pub mod capabilities;
-pub mod command;
 pub mod packet;
 pub mod payload;
-pub mod reply;
+
+pub mod capabilities;
+pub mod collation;
+pub mod command;
 pub mod status;
+
+pub mod auth;
+pub mod auth_switch;
+pub mod greeting;
+pub mod handshake_response;
+
+pub mod binary;
+pub mod column;
+pub mod eof;
+pub mod err;
+pub mod execute;
+pub mod local_infile;
+pub mod ok;
+pub mod prepared;
+pub mod reply;
+pub mod result_set;
+pub mod text;
 
 pub use capabilities::Capabilities;
 pub use command::Command;

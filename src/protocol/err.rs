@@ -1,0 +1,51 @@
+//! The ERR packet, with or without an SQLSTATE (there is none before the login is under way).
+//!
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_err_packet.html>
+
+use crate::error::{Blame, Error, Result};
+use crate::protocol::payload::{Reader, malformed};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrPacket<'a> {
+    pub code: u16,
+    pub state: Option<[u8; 5]>,
+    pub text: &'a [u8],
+}
+
+impl<'a> ErrPacket<'a> {
+    pub fn parse(payload: &'a [u8]) -> Result<Self> {
+        let mut reader = Reader::new(payload);
+        if reader.u8()? != 0xFF {
+            return Err(malformed());
+        }
+        let code = reader.u16()?;
+        let mut text = reader.rest();
+        let mut state = None;
+        if let Some((front, rest)) = text.split_first_chunk::<6>() {
+            if let [b'#', state_bytes @ ..] = front {
+                state = Some(*state_bytes);
+                text = rest;
+            }
+        }
+        Ok(ErrPacket { code, state, text })
+    }
+
+    pub fn of(error: &'a Error) -> Self {
+        ErrPacket { code: error.code(), state: Some(*error.state()), text: error.text() }
+    }
+
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.push(0xFF);
+        out.extend_from_slice(&self.code.to_le_bytes());
+        if let Some(state) = self.state {
+            out.push(b'#');
+            out.extend_from_slice(&state);
+        }
+        out.extend_from_slice(self.text);
+    }
+
+    /// The error as a server gave it.
+    pub fn into_error(self) -> Error {
+        Error::new(Blame::Shard, (self.code, &self.state.unwrap_or(*b"HY000")), self.text)
+    }
+}

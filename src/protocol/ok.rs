@@ -1,0 +1,76 @@
+//! The OK packet, in both its dresses: first byte 0x00 in answer to a command, 0xFE at the end of
+//! a result where the EOF packet is deprecated.
+//!
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_ok_packet.html>
+
+use crate::error::Result;
+use crate::protocol::payload::{Reader, malformed, put_lenenc, put_lenenc_bytes};
+use crate::protocol::{Capabilities, Status};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OkPacket<'a> {
+    pub affected_rows: u64,
+    pub last_insert_id: u64,
+    pub status: Status,
+    pub warnings: u16,
+    pub info: &'a [u8],
+    /// What SESSION_TRACK reports, as it is on the wire.
+    pub state_changes: &'a [u8],
+}
+
+impl<'a> OkPacket<'a> {
+    /// `capabilities`: those of the connection that the packet comes from.
+    pub fn parse(payload: &'a [u8], capabilities: Capabilities) -> Result<Self> {
+        let mut reader = Reader::new(payload);
+        if !matches!(reader.u8()?, 0x00 | 0xFE) {
+            return Err(malformed());
+        }
+        let mut ok = OkPacket {
+            affected_rows: reader.lenenc()?,
+            last_insert_id: reader.lenenc()?,
+            status: Status::from_bits(reader.u16()?),
+            warnings: reader.u16()?,
+            ..OkPacket::default()
+        };
+        if !capabilities.has(Capabilities::SESSION_TRACK) {
+            ok.info = reader.rest();
+            return Ok(ok);
+        }
+        if !reader.is_empty() {
+            ok.info = reader.lenenc_bytes()?;
+        }
+        if ok.status.has(Status::SESSION_STATE_CHANGED) && !reader.is_empty() {
+            ok.state_changes = reader.lenenc_bytes()?;
+        }
+        Ok(ok)
+    }
+
+    /// In answer to a command. `capabilities`: those of the client that it goes to.
+    pub fn write(&self, capabilities: Capabilities, out: &mut Vec<u8>) {
+        self.write_as(0x00, capabilities, out);
+    }
+
+    /// After the last row, for a client with DEPRECATE_EOF.
+    pub fn write_end(&self, capabilities: Capabilities, out: &mut Vec<u8>) {
+        self.write_as(0xFE, capabilities, out);
+    }
+
+    fn write_as(&self, first: u8, capabilities: Capabilities, out: &mut Vec<u8>) {
+        let track = capabilities.has(Capabilities::SESSION_TRACK);
+        let changed = track && !self.state_changes.is_empty();
+        let status = self.status.set(Status::SESSION_STATE_CHANGED, changed);
+        out.push(first);
+        put_lenenc(out, self.affected_rows);
+        put_lenenc(out, self.last_insert_id);
+        out.extend_from_slice(&status.bits().to_le_bytes());
+        out.extend_from_slice(&self.warnings.to_le_bytes());
+        if !track {
+            out.extend_from_slice(self.info);
+        } else if changed || !self.info.is_empty() {
+            put_lenenc_bytes(out, self.info);
+            if changed {
+                put_lenenc_bytes(out, self.state_changes);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Results that the proxy makes itself: column definitions, rows and their end, as text or in
+//! binary, with or without EOF packets, as the client asked.
+//!
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset.html>
+
+use crate::error::Error;
+use crate::protocol::binary;
+use crate::protocol::column::{Column, ColumnFlags, ColumnType};
+use crate::protocol::eof::EofPacket;
+use crate::protocol::err::ErrPacket;
+use crate::protocol::ok::OkPacket;
+use crate::protocol::packet::frame_with;
+use crate::protocol::payload::{put_lenenc, put_lenenc_bytes};
+use crate::protocol::text;
+use crate::protocol::{Capabilities, Status};
+use crate::value::Value;
+
+/// Whether a row is for COM_QUERY or COM_STMT_EXECUTE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    Binary,
+}
+
+/// Appends a result's packets to `out`, numbered from `sequence` on.
+#[derive(Debug)]
+pub struct ResultSet<'o> {
+    out: &'o mut Vec<u8>,
+    sequence: u8,
+    capabilities: Capabilities,
+    format: Format,
+    kinds: Vec<ColumnType>,
+}
+
+impl<'o> ResultSet<'o> {
+    pub fn begin(
+        out: &'o mut Vec<u8>,
+        sequence: u8,
+        capabilities: Capabilities,
+        format: Format,
+        columns: &[Column<'_>],
+    ) -> Self {
+        let kinds = columns.iter().map(|column| column.kind).collect();
+        let mut result = ResultSet { out, sequence, capabilities, format, kinds };
+        result.packet(|out| put_lenenc(out, columns.len() as u64));
+        for column in columns {
+            result.packet(|out| column.write(out));
+        }
+        if !capabilities.has(Capabilities::DEPRECATE_EOF) {
+            result.packet(|out| EofPacket::default().write(out));
+        }
+        result
+    }
+
+    pub fn row(&mut self, values: &[Value<'_>]) {
+        debug_assert_eq!(values.len(), self.kinds.len(), "a value for each column");
+        let kinds = std::mem::take(&mut self.kinds);
+        match self.format {
+            Format::Text => self.packet(|out| values.iter().for_each(|value| text::put_cell(out, value))),
+            Format::Binary => self.packet(|out| put_binary_row(out, &kinds, values)),
+        }
+        self.kinds = kinds;
+    }
+
+    /// Ends the result; gives the number of the next packet.
+    pub fn finish(mut self, status: Status, warnings: u16) -> u8 {
+        let capabilities = self.capabilities;
+        if capabilities.has(Capabilities::DEPRECATE_EOF) {
+            let end = OkPacket { status, warnings, ..OkPacket::default() };
+            self.packet(|out| end.write_end(capabilities, out));
+        } else {
+            self.packet(|out| EofPacket { warnings, status }.write(out));
+        }
+        self.sequence
+    }
+
+    /// Ends the result with an error in place of more rows.
+    pub fn fail(mut self, error: &Error) -> u8 {
+        self.packet(|out| ErrPacket::of(error).write(out));
+        self.sequence
+    }
+
+    fn packet(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.sequence = frame_with(self.out, self.sequence, write);
+    }
+}
+
+fn put_binary_row(out: &mut Vec<u8>, kinds: &[ColumnType], values: &[Value<'_>]) {
+    out.push(0);
+    let nulls = out.len();
+    out.resize(nulls + (values.len() + 2).div_ceil(8), 0);
+    for (column, (kind, value)) in kinds.iter().zip(values).enumerate() {
+        if *value == Value::Null {
+            let bit = column + 2;
+            out[nulls + bit / 8] |= 1 << (bit % 8);
+        } else {
+            put_as(out, *kind, value);
+        }
+    }
+}
+
+/// A value in the form that its column's type has. What doesn't fit the type is the writer's
+/// mistake, and is written as the nearest that has the right number of bytes.
+fn put_as(out: &mut Vec<u8>, kind: ColumnType, value: &Value<'_>) {
+    use ColumnType::*;
+    match kind {
+        Tiny | Bool => out.extend_from_slice(&integer(value).to_le_bytes()[..1]),
+        Short | Year => out.extend_from_slice(&integer(value).to_le_bytes()[..2]),
+        Long | Int24 => out.extend_from_slice(&integer(value).to_le_bytes()[..4]),
+        LongLong => out.extend_from_slice(&integer(value).to_le_bytes()),
+        Double => out.extend_from_slice(&double(value).to_le_bytes()),
+        // A FLOAT column's value is exact in single precision.
+        Float => out.extend_from_slice(&(double(value) as f32).to_le_bytes()),
+        Date | NewDate | DateTime | Timestamp | Time => match value {
+            Value::Date { .. } | Value::DateTime { .. } | Value::Time { .. } => binary::put(out, value),
+            _ => out.push(0),
+        },
+        Null => {}
+        Decimal | NewDecimal | VarChar | VarString | String | Enum | Set | Json | TinyBlob | MediumBlob | LongBlob
+        | Blob | Bit | Geometry | Vector | Timestamp2 | DateTime2 | Time2 | TypedArray | Invalid => match value {
+            Value::Text { bytes, .. } | Value::Binary(bytes) => put_lenenc_bytes(out, bytes),
+            Value::Decimal(digits) => put_lenenc_bytes(out, digits.as_bytes()),
+            _ => text::put_cell(out, value),
+        },
+    }
+}
+
+/// The 64 bits of an integer, signed or not.
+fn integer(value: &Value<'_>) -> u64 {
+    match *value {
+        Value::Int(int) => int.cast_unsigned(),
+        Value::UInt(int) => int,
+        Value::Decimal(text) => text.parse().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn double(value: &Value<'_>) -> f64 {
+    match *value {
+        Value::Double(double) => double,
+        Value::Float(float) => f64::from(float),
+        Value::Int(int) => int as f64,
+        Value::UInt(int) => int as f64,
+        Value::Decimal(text) => text.parse().unwrap_or(0.0),
+        _ => 0.0,
+    }
+}
+
+/// A column of text in `collation`.
+pub fn text_column(name: &[u8], collation: u16, length: u32) -> Column<'_> {
+    plain_column(name, collation, length, ColumnType::VarString, ColumnFlags::NONE, 31)
+}
+
+/// A column of 64-bit integers.
+pub fn int_column(name: &[u8], unsigned: bool) -> Column<'_> {
+    let flags = ColumnFlags::BINARY.with(ColumnFlags::NUM);
+    let flags = if unsigned { flags.with(ColumnFlags::UNSIGNED) } else { flags };
+    plain_column(name, 63, 21, ColumnType::LongLong, flags, 0)
+}
+
+fn plain_column(
+    name: &[u8],
+    collation: u16,
+    length: u32,
+    kind: ColumnType,
+    flags: ColumnFlags,
+    decimals: u8,
+) -> Column<'_> {
+    Column { schema: b"", table: b"", org_table: b"", name, org_name: b"", collation, length, kind, flags, decimals }
+}
