@@ -134,7 +134,7 @@ pub fn type_of(value: &Value<'_>) -> ValueType {
         Value::Double(_) => (ColumnType::Double, false),
         Value::Float(_) => (ColumnType::Float, false),
         Value::Text { .. } => (ColumnType::VarString, false),
-        Value::Binary(_) => (ColumnType::Blob, false),
+        Value::Binary(_) | Value::Hex { .. } => (ColumnType::Blob, false),
         Value::Date { .. } => (ColumnType::Date, false),
         Value::DateTime { .. } => (ColumnType::DateTime, false),
         Value::Time { .. } => (ColumnType::Time, false),
@@ -151,7 +151,7 @@ pub fn put(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Double(double) => out.extend_from_slice(&double.to_le_bytes()),
         Value::Float(float) => out.extend_from_slice(&float.to_le_bytes()),
         Value::Decimal(text) => put_lenenc_bytes(out, text.as_bytes()),
-        Value::Text { bytes, .. } | Value::Binary(bytes) => put_lenenc_bytes(out, bytes),
+        Value::Text { bytes, .. } | Value::Binary(bytes) | Value::Hex { bytes, .. } => put_lenenc_bytes(out, bytes),
         Value::Date { year, month, day } => put_date_time(out, (year, month, day), [0; 3], 0),
         Value::DateTime { year, month, day, hour, minute, second, micro } => {
             put_date_time(out, (year, month, day), [hour, minute, second], micro);

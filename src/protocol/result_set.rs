@@ -118,7 +118,7 @@ fn put_as(out: &mut Vec<u8>, kind: ColumnType, value: &Value<'_>) {
         Null => {}
         Decimal | NewDecimal | VarChar | VarString | String | Enum | Set | Json | TinyBlob | MediumBlob | LongBlob
         | Blob | Bit | Geometry | Vector | Timestamp2 | DateTime2 | Time2 | TypedArray | Invalid => match value {
-            Value::Text { bytes, .. } | Value::Binary(bytes) => put_lenenc_bytes(out, bytes),
+            Value::Text { bytes, .. } | Value::Binary(bytes) | Value::Hex { bytes, .. } => put_lenenc_bytes(out, bytes),
             Value::Decimal(digits) => put_lenenc_bytes(out, digits.as_bytes()),
             _ => text::put_cell(out, value),
         },

@@ -11,7 +11,7 @@ use crate::value::Value;
 pub fn put_cell(out: &mut Vec<u8>, value: &Value<'_>) {
     match *value {
         Value::Null => out.push(NULL),
-        Value::Text { bytes, .. } | Value::Binary(bytes) => put_lenenc_bytes(out, bytes),
+        Value::Text { bytes, .. } | Value::Binary(bytes) | Value::Hex { bytes, .. } => put_lenenc_bytes(out, bytes),
         Value::Decimal(text) => put_lenenc_bytes(out, text.as_bytes()),
         Value::Int(_)
         | Value::UInt(_)
@@ -38,7 +38,7 @@ pub fn spell(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Decimal(text) => out.write_all(text.as_bytes()),
         Value::Double(double) => out.write_all(double_text(double).as_bytes()),
         Value::Float(float) => out.write_all(float_text(float).as_bytes()),
-        Value::Text { bytes, .. } | Value::Binary(bytes) => out.write_all(bytes),
+        Value::Text { bytes, .. } | Value::Binary(bytes) | Value::Hex { bytes, .. } => out.write_all(bytes),
         Value::Date { year, month, day } => write!(out, "{year:04}-{month:02}-{day:02}"),
         Value::DateTime { year, month, day, hour, minute, second, micro } => {
             write!(out, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
