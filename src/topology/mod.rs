@@ -2,15 +2,21 @@
 //! once from the settings, cheap to share. Names of subtables are computed, so its size does not
 //! grow with T. No I/O here.
 
+pub mod charset;
+pub mod collation;
+pub mod key;
 pub mod names;
 pub mod place;
+pub mod weight;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use crate::config::{GeneratedBatch, IdRule, Undeclared, UniquePerPlace};
+pub use key::{Canonical, Key, KeyType, Purpose, Reading};
 pub use names::NamePattern;
-pub use place::{Hash, Place, ShardNo, SubtableNo};
+pub use place::{Hash, KeyHash, Place, ShardNo, SubtableNo};
+pub use weight::{Question, Weights};
 
 use crate::config::{self, Config};
 

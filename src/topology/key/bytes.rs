@@ -1,0 +1,46 @@
+//! BINARY(n) and VARBINARY(n) keys: the bytes as stored, in no character set.
+
+use std::borrow::Cow;
+
+use super::{Key, Purpose, Reading};
+use crate::topology::charset::Charset;
+use crate::value::Value;
+
+pub(super) fn canonical<'v>(fixed: bool, length: u32, value: &Value<'v>, reading: &Reading<'_>) -> Option<Key<'v>> {
+    let bytes = match value {
+        Value::Binary(bytes) | Value::Hex { bytes, .. } => Cow::Borrowed(*bytes),
+        Value::Text { bytes, charset } => connected(bytes, charset, reading.connection)?,
+        Value::Int(k) => Cow::Owned(digits(k, reading.purpose)?),
+        Value::UInt(k) => Cow::Owned(digits(k, reading.purpose)?),
+        Value::Null | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => return None,
+        Value::Date { .. } | Value::DateTime { .. } | Value::Time { .. } => return None,
+    };
+    let length = usize::try_from(length).expect("a column's length");
+    if bytes.len() > length {
+        return None;
+    }
+    Some(Key::Bytes(if fixed && bytes.len() < length { Cow::Owned(padded(&bytes, length)) } else { bytes }))
+}
+
+/// The bytes of a string as they reach the column: in the connection's character set.
+fn connected<'v>(bytes: &'v [u8], charset: &str, connection: &str) -> Option<Cow<'v, [u8]>> {
+    if charset.eq_ignore_ascii_case(connection) || charset.eq_ignore_ascii_case("binary") {
+        return Some(Cow::Borrowed(bytes));
+    }
+    let text = Charset::named(charset)?.decode(bytes)?;
+    Charset::named(connection)?.encode(&text).map(Cow::Owned)
+}
+
+/// A number beside a byte string is compared as a number: `'5'`, `'5.0'` and `'05'` are all equal to it.
+fn digits(k: impl ToString, purpose: Purpose) -> Option<Vec<u8>> {
+    match purpose {
+        Purpose::Store => Some(k.to_string().into_bytes()),
+        Purpose::Compare => None,
+    }
+}
+
+fn padded(bytes: &[u8], length: usize) -> Vec<u8> {
+    let mut padded = bytes.to_vec();
+    padded.resize(length, 0);
+    padded
+}
