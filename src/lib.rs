@@ -10,6 +10,7 @@ pub mod value;
 
 // Log and metrics; TOML as written → as meant, every refusal with file and line.
 pub mod config;
+pub mod telemetry;
 
 // Ids; bytes ⇄ messages of the MySQL protocol, no sockets.
 pub mod protocol;
@@ -53,4 +54,5 @@ pub mod route;
 // Starts real servers and the proxy: for demo, tests and bench.
 pub mod lab;
 
-// The command line: cli.
+// The command line.
+pub mod cli;

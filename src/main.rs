@@ -1,1 +1,7 @@
-fn main() {}
+//! The `bifold` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bifold::cli::run()
+}

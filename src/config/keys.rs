@@ -89,7 +89,7 @@ pub const KEYS: &[Key] = &[
     key("listen", Kind::Section, Value("{}"), "", "Where Bifold listens."),
     key(
         "listen.mysql",
-        Kind::Name,
+        Kind::Text,
         Value("\"127.0.0.1:3307\""),
         "anything but `host:port`",
         "Address for applications (MySQL protocol). Port 0 takes a free port.",
@@ -258,12 +258,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "server[].address",
-        Kind::Name,
+        Kind::Text,
         Required,
         "anything but `host:port`; port 0",
         "`host:port`; an IPv6 address in brackets.",
     ),
-    key("schema", Kind::Named, Required, "no schema at all", "`[schema.NAME]`: a database as applications see it."),
+    key("schema", Kind::Named, Required, "no schema at all", "A database as applications see it."),
     key(
         "schema.*",
         Kind::Section,
@@ -285,7 +285,7 @@ pub const KEYS: &[Key] = &[
         "",
         "What CREATE TABLE makes of a table that has no rule here.",
     ),
-    key("schema.*.table", Kind::Named, Value("{}"), "", "`[schema.NAME.table.TABLE]`: the rule of a table."),
+    key("schema.*.table", Kind::Named, Value("{}"), "", "The rule of a table."),
     key(
         "schema.*.table.*",
         Kind::Section,

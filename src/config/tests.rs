@@ -85,3 +85,89 @@ fn the_modulus_is_the_largest_that_fits() {
         assert_eq!(largest_modulus(shards, subtables, bits), modulus, "{shards} × {subtables} in {bits}");
     }
 }
+
+/// The table of keys in docs/topology.md is printed from `keys::KEYS`; `UPDATE=1` rewrites it.
+#[test]
+fn the_reference_lists_every_key() {
+    let file = root().join("docs/topology.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let (before, rest) =
+        text.split_once("<!-- keys: printed from src/config/keys.rs -->\n").expect("the mark before the keys");
+    let (_, behind) = rest.split_once("<!-- end of keys -->").expect("the mark behind the keys");
+    let fresh =
+        format!("{before}<!-- keys: printed from src/config/keys.rs -->\n{}<!-- end of keys -->{behind}", reference());
+    if env::var_os("UPDATE").is_some() {
+        fs::write(&file, &fresh).unwrap();
+    }
+    assert!(fresh == text || env::var_os("UPDATE").is_some(), "docs/topology.md is stale: run with UPDATE=1");
+}
+
+/// A heading and a table for each section.
+fn reference() -> String {
+    let mut out = String::new();
+    for section in keys::KEYS.iter().filter(|key| heading(key).is_some()) {
+        let parent = match section.kind {
+            keys::Kind::Sections => format!("{}[]", section.path),
+            _ => section.path.to_owned(),
+        };
+        let rows: Vec<String> =
+            keys::KEYS.iter().filter(|key| rows_of(key, &parent)).map(|key| row(key, &parent)).collect();
+        out += &format!("\n### {}\n\n", heading(section).expect("filtered"));
+        let meaning = if section.path == "schema.*" || section.path == "schema.*.table.*" {
+            parent_meaning(section)
+        } else {
+            section.meaning
+        };
+        out += &format!("{meaning}{}\n\n", left_out(section));
+        out += "| key | takes | left out | refused | meaning |\n| --- | --- | --- | --- | --- |\n";
+        out += &rows.concat();
+    }
+    out + "\n"
+}
+
+/// Sections that have a heading of their own; those within `id` and `tables` are rows of their table.
+fn heading(key: &keys::Key) -> Option<String> {
+    let named = key.path.replace("schema.*", "schema.NAME").replace("table.*", "table.TABLE");
+    match key.kind {
+        keys::Kind::Sections => Some(format!("`[[{named}]]`")),
+        keys::Kind::Section if !key.path.contains(".id.") => Some(format!("`[{named}]`")),
+        _ => None,
+    }
+}
+
+fn rows_of(key: &keys::Key, section: &str) -> bool {
+    let within = key.path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
+    within.is_some_and(|rest| {
+        let own = !rest.contains('.') && heading(key).is_none() && key.kind != keys::Kind::Named;
+        own || rest.starts_with("id.") || rest.starts_with("tables.")
+    })
+}
+
+fn row(key: &keys::Key, section: &str) -> String {
+    let default = match key.default {
+        keys::LeftOut::Required => "required".to_owned(),
+        keys::LeftOut::Absent => "—".to_owned(),
+        keys::LeftOut::Value("{}") => "the defaults below".to_owned(),
+        keys::LeftOut::Value(text) => format!("`{text}`"),
+        keys::LeftOut::Depends(text) => text.to_owned(),
+    };
+    let refused = if key.refused.is_empty() { "—" } else { key.refused };
+    format!(
+        "| `{}` | {} | {default} | {refused} | {} |\n",
+        &key.path[section.len() + 1..],
+        key.kind.describe(),
+        key.meaning
+    )
+}
+
+fn parent_meaning(section: &keys::Key) -> &'static str {
+    keys::find(section.parent()).expect("a named section stands in its list").meaning
+}
+
+fn left_out(section: &keys::Key) -> String {
+    let refused = if section.refused.is_empty() { String::new() } else { format!(" Refused: {}.", section.refused) };
+    match section.default {
+        keys::LeftOut::Required => format!(" Required.{refused}"),
+        _ => refused,
+    }
+}

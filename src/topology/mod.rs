@@ -5,9 +5,13 @@
 pub mod charset;
 pub mod collation;
 pub mod key;
+pub mod layout;
 pub mod names;
 pub mod place;
 pub mod weight;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,0 +1,76 @@
+//! The command line: arguments in, one of the commands run, an exit code out. What a command
+//! answers goes to standard output; mistakes, warnings and the log go to standard error.
+
+mod check;
+mod id;
+pub mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::error::Result;
+use crate::telemetry::log;
+
+/// A MySQL-wire sharding proxy: one DSN in front of many databases.
+#[derive(Debug, Parser)]
+#[command(name = "bifold", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// What to log: a level, or per module, as warn,bifold::shard=debug
+    #[arg(long, global = true, env = "BIFOLD_LOG", default_value = "info", value_name = "FILTER")]
+    log: String,
+
+    /// How to log
+    #[arg(long, global = true, env = "BIFOLD_LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Arguments),
+    Id(id::Arguments),
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Runs the command that the process was started with. Exit codes: 0 done, 1 a mistake that is
+/// told, 2 wrong arguments.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &Arguments) -> Result<()> {
+    let format = match arguments.log_format {
+        LogFormat::Text => log::Format::Text,
+        LogFormat::Json => log::Format::Json,
+    };
+    log::start(format, &arguments.log)?;
+    match &arguments.command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Id(arguments) => id::run(arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        super::Arguments::command().debug_assert();
+    }
+}
