@@ -61,8 +61,12 @@ impl Framed {
     pub fn new(tcp: TcpStream, peer: Peer, max_packet: usize) -> Self {
         // A socket that is already dead says so here; the first read tells it better.
         let _ = tcp.set_nodelay(true);
+        Framed::over(Stream::Plain(tcp), peer, max_packet)
+    }
+
+    pub(crate) fn over(stream: Stream, peer: Peer, max_packet: usize) -> Self {
         Framed {
-            stream: Stream::Plain(tcp),
+            stream,
             peer,
             input: Buffer::default(),
             long: None,
@@ -79,6 +83,10 @@ impl Framed {
 
     pub fn is_tls(&self) -> bool {
         matches!(self.stream, Stream::Tls(_))
+    }
+
+    pub fn max_packet(&self) -> usize {
+        self.max_packet
     }
 
     pub fn set_max_packet(&mut self, bytes: usize) {
@@ -314,6 +322,12 @@ impl Framed {
     /// The same for a payload that `write` appends to the buffer it is given.
     pub fn queue_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.sequence = packet::frame_with(&mut self.output, self.sequence, write);
+    }
+
+    /// Puts packets of `write`'s own framing behind what is queued: it gets the next packet's
+    /// number and gives the one after its last.
+    pub fn queue_packets(&mut self, write: impl FnOnce(&mut Vec<u8>, u8) -> u8) {
+        self.sequence = write(&mut self.output, self.sequence);
     }
 
     /// Puts packets, headers and all, behind what is queued.

@@ -5,4 +5,7 @@ mod buffer;
 mod framed;
 mod stream;
 
+pub mod login;
+pub mod tls;
+
 pub use framed::{Framed, Packet, Peer};

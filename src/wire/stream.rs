@@ -11,7 +11,6 @@ use tokio_rustls::TlsStream;
 #[derive(Debug)]
 pub(crate) enum Stream {
     Plain(TcpStream),
-    #[allow(dead_code, reason = "constructed by the TLS handshake, which follows")]
     Tls(Box<TlsStream<TcpStream>>),
 }
 
