@@ -25,7 +25,7 @@ check:
 	@scripts/need rust
 	cargo fmt --check
 	cargo clippy --all-targets --locked -- -D warnings
-	cargo test --locked --test floors
+	cargo test --locked --test floors --test papers
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps --document-private-items
 
 bench:
