@@ -1,6 +1,7 @@
 //! What is wrong with a topology file: line, key, what, and what to do. Several are told at
 //! once, in the order of their lines.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::error::Error;
@@ -22,6 +23,30 @@ pub struct Finding {
     pub what: String,
     /// What to do; empty where `what` says it.
     pub remedy: String,
+}
+
+/// The line of each key that stands in the file, by its path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyLines(HashMap<String, u32>);
+
+impl KeyLines {
+    pub(super) fn new(lines: HashMap<String, u32>) -> Self {
+        KeyLines(lines)
+    }
+
+    /// A finding at this key, or at the nearest section around it that stands in the file; for
+    /// what is seen on the servers only.
+    pub fn finding(
+        &self,
+        severity: Severity,
+        key: &str,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        let around = std::iter::successors(Some(key), |path| path.rsplit_once('.').map(|(section, _)| section));
+        let line = around.into_iter().find_map(|path| self.0.get(path).copied());
+        Finding { severity, line, key: key.to_owned(), what: what.into(), remedy: remedy.into() }
+    }
 }
 
 /// Findings of one file.

@@ -95,8 +95,14 @@ pub const KEYS: &[Key] = &[
         "Address for applications (MySQL protocol). Port 0 takes a free port.",
     ),
     key("listen.tls", Kind::Section, Absent, "", "TLS for applications; off when left out."),
-    key("listen.tls.cert", Kind::File, Required, "a file that can't be read", "PEM file with the certificate chain."),
-    key("listen.tls.key", Kind::File, Required, "a file that can't be read", "PEM file with the private key."),
+    key(
+        "listen.tls.cert",
+        Kind::File,
+        Required,
+        "a file without a certificate",
+        "PEM file with the certificate chain.",
+    ),
+    key("listen.tls.key", Kind::File, Required, "a file without a key", "PEM file with the private key."),
     key(
         "listen.tls.mode",
         Kind::Word(&["optional", "required"]),
@@ -225,7 +231,7 @@ pub const KEYS: &[Key] = &[
         "backend.tls.ca",
         Kind::File,
         Absent,
-        "left out with `verify`; given without it; a file that can't be read",
+        "left out with `verify`; given without it; a file without a certificate",
         "PEM file of the authority that signed the servers' certificates.",
     ),
     key(

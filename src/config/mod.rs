@@ -20,7 +20,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use finding::{Finding, Findings, Severity};
+pub use finding::{Finding, Findings, KeyLines, Severity};
 pub use id::{DEFAULT_EPOCH_MS, GeneratedBatch, IdBits, IdLayout, IdRule, largest_modulus};
 pub use instant::utc;
 pub use load::{Surroundings, load, parse};
@@ -40,6 +40,8 @@ pub struct Config {
     pub workers: Workers,
     /// Warnings of the file: what is allowed and still worth a look.
     pub warnings: Findings,
+    /// For findings at a key that only the servers can tell.
+    pub lines: KeyLines,
 }
 
 #[derive(Clone, Debug)]

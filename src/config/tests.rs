@@ -68,6 +68,10 @@ fn the_example_is_read_as_meant() {
     let id = orders.id.as_ref().unwrap();
     assert_eq!((id.layout.bits, id.layout.carries), (IdBits::CARRIES_KEY, Some(64)));
     assert_eq!(config.workers, Workers { first: 0, last: 15 });
+    let line = |key| config.lines.finding(Severity::Mistake, key, "", "").line;
+    assert_eq!(line("schema.mall.table.orders.key"), Some(45));
+    assert_eq!(line("schema.mall.table.orders.unique_per_place"), line("schema.mall.table.orders"));
+    assert_eq!((line("schema.mall.table.orders"), line("workers.range")), (Some(44), None));
     assert!(!format!("{config:?}").contains("secret of"), "a password is printed");
 }
 

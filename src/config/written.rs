@@ -79,7 +79,7 @@ impl Node {
 
 /// Reads the whole file; the root is a section, or `None` where it is not TOML.
 pub(super) fn read(text: &str, around: &Surroundings<'_>, findings: &mut Findings) -> Option<Node> {
-    let lines = Lines(text);
+    let lines = Lines::new(text);
     match Document::parse(text) {
         Ok(document) => {
             let mut reader = Reader { place: LinePlace::File(lines), around, findings };
@@ -102,24 +102,28 @@ pub(super) fn read(text: &str, around: &Surroundings<'_>, findings: &mut Finding
 }
 
 struct Reader<'a> {
-    place: LinePlace<'a>,
+    place: LinePlace,
     around: &'a Surroundings<'a>,
     findings: &'a mut Findings,
 }
 
 /// Where spans point to: into the file, or into the text of a default, which lies at one line.
-enum LinePlace<'a> {
-    File(Lines<'a>),
+enum LinePlace {
+    File(Lines),
     Default,
 }
 
-#[derive(Clone, Copy)]
-struct Lines<'a>(&'a str);
+/// Where each line behind the first starts.
+struct Lines(Vec<usize>);
 
-impl Lines<'_> {
-    fn of(self, offset: usize) -> u32 {
-        let before = &self.0.as_bytes()[..offset.min(self.0.len())];
-        u32::try_from(before.iter().filter(|byte| **byte == b'\n').count()).unwrap_or(u32::MAX).saturating_add(1)
+impl Lines {
+    fn new(text: &str) -> Self {
+        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1).collect())
+    }
+
+    /// 1-based line of an offset.
+    fn of(&self, offset: usize) -> u32 {
+        u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX).saturating_add(1)
     }
 }
 
@@ -348,7 +352,7 @@ impl Reader<'_> {
     }
 
     fn line_at(&self, offset: usize, otherwise: u32) -> u32 {
-        match self.place {
+        match &self.place {
             LinePlace::File(lines) => lines.of(offset),
             LinePlace::Default => otherwise,
         }

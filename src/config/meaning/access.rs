@@ -5,6 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
 use super::Teller;
 use crate::config::written::{Node, nearest};
 use crate::config::{Limits, Listen, ListenTls, ListenTlsMode, Secret, User};
@@ -19,8 +22,8 @@ pub(super) fn listen(node: &Node, teller: &mut Teller<'_>) -> Option<Listen> {
 }
 
 fn listen_tls(node: &Node, teller: &mut Teller<'_>) -> Option<ListenTls> {
-    let cert = file(node.at("cert"), teller);
-    let key = file(node.at("key"), teller);
+    let cert = certificates(node.at("cert"), teller);
+    let key = private_key(node.at("key"), teller);
     let mode = match node.at("mode").text()? {
         "required" => ListenTlsMode::Required,
         _ => ListenTlsMode::Optional,
@@ -133,16 +136,25 @@ pub(super) fn password(node: &Node, teller: &mut Teller<'_>) -> Option<Secret> {
     Some(Secret::new(text))
 }
 
-/// A file that can be opened for reading.
-pub(super) fn file(node: &Node, teller: &mut Teller<'_>) -> Option<PathBuf> {
+/// A PEM file with one certificate at least.
+pub(super) fn certificates(node: &Node, teller: &mut Teller<'_>) -> Option<PathBuf> {
+    pem(node, teller, "certificate", |pem| CertificateDer::from_pem_slice(pem).is_ok())
+}
+
+/// A PEM file with a private key.
+fn private_key(node: &Node, teller: &mut Teller<'_>) -> Option<PathBuf> {
+    pem(node, teller, "private key", |pem| PrivateKeyDer::from_pem_slice(pem).is_ok())
+}
+
+fn pem(node: &Node, teller: &mut Teller<'_>, what: &str, is_there: impl Fn(&[u8]) -> bool) -> Option<PathBuf> {
     let path = resolve(node, teller)?;
-    match fs::read(&path) {
-        Ok(_) => Some(path),
-        Err(error) => {
-            teller.mistake(node, format!("{} cannot be read: {error}", path.display()), "");
-            None
-        }
-    }
+    let wrong = match fs::read(&path) {
+        Ok(text) if is_there(&text) => return Some(path),
+        Ok(_) => format!("{} holds no {what} in PEM form", path.display()),
+        Err(error) => format!("{} cannot be read: {error}", path.display()),
+    };
+    teller.mistake(node, wrong, "");
+    None
 }
 
 fn resolve(node: &Node, teller: &Teller<'_>) -> Option<PathBuf> {

@@ -7,7 +7,9 @@ mod schema;
 mod servers;
 mod table;
 
-use super::finding::{Finding, Findings, Severity};
+use std::collections::HashMap;
+
+use super::finding::{Finding, Findings, KeyLines, Severity};
 use super::load::Surroundings;
 use super::written::Node;
 use super::{Config, IdLayout, Schema, TableKind, Workers};
@@ -39,7 +41,20 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
         schemas,
         workers: workers?,
         warnings: Findings::default(),
+        lines: KeyLines::new(lines(root)),
     })
+}
+
+/// The lines of all keys that are given.
+fn lines(root: &Node) -> HashMap<String, u32> {
+    let mut lines = HashMap::new();
+    let mut left = vec![root];
+    while let Some(node) = left.pop() {
+        left.extend(node.entries().iter().map(|(_, node)| node).chain(node.list()).filter(|node| node.given));
+        lines.entry(node.path.clone()).or_insert(node.line);
+    }
+    lines.remove("");
+    lines
 }
 
 fn cluster(node: &Node, teller: &mut Teller<'_>) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Teller;
-use super::access::{address, count, file, password, span};
+use super::access::{address, certificates, count, password, span};
 use crate::config::written::Node;
 use crate::config::{Backend, BackendTls, Server};
 
@@ -68,7 +68,7 @@ fn backend_tls(node: &Node, teller: &mut Teller<'_>) -> Option<BackendTls> {
             );
             return None;
         }
-        "verify" => BackendTls::Verify { ca: file(ca, teller)? },
+        "verify" => BackendTls::Verify { ca: certificates(ca, teller)? },
         _ => BackendTls::Off,
     })
 }
