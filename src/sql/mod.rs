@@ -1,0 +1,18 @@
+//! SQL text: bytes → tokens → a fingerprint on the hot path, a syntax tree on a cache miss, and
+//! splices that turn the client's bytes into what a server gets. Pure functions; names, types and
+//! places are left to the floors above.
+
+pub mod ast;
+pub mod dialect;
+pub mod fingerprint;
+pub mod keyword;
+pub mod lexer;
+pub mod literal;
+pub mod parser;
+pub mod splice;
+pub mod token;
+pub mod visit;
+
+pub use dialect::{Charset, Dialect, Flavour, Mode};
+pub use keyword::Keyword;
+pub use token::{Kind, Source, Span, Token};
