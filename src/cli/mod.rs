@@ -2,6 +2,7 @@
 //! answers goes to standard output; mistakes, warnings and the log go to standard error.
 
 mod check;
+mod demo;
 mod id;
 pub mod worker;
 
@@ -31,6 +32,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Demo(demo::Arguments),
     Id(id::Arguments),
 }
 
@@ -61,6 +63,7 @@ fn dispatch(arguments: &Arguments) -> Result<()> {
     log::start(format, &arguments.log)?;
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Demo(arguments) => demo::run(arguments),
         Command::Id(arguments) => id::run(arguments),
     }
 }

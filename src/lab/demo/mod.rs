@@ -20,6 +20,8 @@ use crate::error::{Error, Result};
 /// What `demo` is asked for.
 #[derive(Clone, Debug)]
 pub struct Demo {
+    /// The server program.
+    pub program: Program,
     /// The program whose `serve` is the proxy.
     pub bifold: PathBuf,
     /// Users of the sample data; each has a few coin records and an order.
@@ -29,10 +31,10 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// With this very program as the proxy.
+    /// With this very program as the proxy, and the servers that this machine has.
     pub fn new() -> Result<Demo> {
         let bifold = env::current_exe().map_err(|cause| Error::proxy("no path to this program").because(cause))?;
-        Ok(Demo { bifold, users: 2_000, once: false })
+        Ok(Demo { program: Program::preferred()?, bifold, users: 2_000, once: false })
     }
 
     /// Blocks until Ctrl-C; what was started ends with the return.
@@ -45,10 +47,9 @@ impl Demo {
     }
 
     async fn show(&self) -> Result<()> {
-        let program = Program::preferred()?;
-        println!("Bifold demo on {program}");
+        println!("Bifold demo on {}", self.program);
         let starting = Progress::start("starting two servers with four shards");
-        let mut cluster = Cluster::start(ClusterSpec::new(&program, sample::TABLES))?;
+        let mut cluster = Cluster::start(ClusterSpec::new(&self.program, sample::TABLES))?;
         starting.done();
 
         let starting = Progress::start("starting the proxy");
