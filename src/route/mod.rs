@@ -4,15 +4,16 @@
 use std::ops::Range;
 
 use crate::error::Error;
+use crate::sql::Source;
+use crate::sql::fingerprint::Fingerprint;
 use crate::topology::{Place, Schema, ServerNo, TableRule};
+use crate::value::Value;
 
 /// What the session knows and a text may need.
 pub struct Facts<'a> {
     pub user: &'a str,
-    /// As the server would say it in USER(): `app@10.0.0.1`.
+    /// Where the client is, as USER() has it; the account that CURRENT_USER() names is at `%`.
     pub host: &'a str,
-    /// The account that let the user in: CURRENT_USER().
-    pub account: &'a str,
     pub schema: Option<&'a str>,
     pub connection_id: u64,
     pub last_insert_id: u64,
@@ -20,13 +21,18 @@ pub struct Facts<'a> {
     pub found_rows: u64,
     /// The character set of literals, in lower case.
     pub charset: &'a str,
+    /// NO_AUTO_VALUE_ON_ZERO: a 0 in the id column is a 0.
+    pub keeps_zero_ids: bool,
+    /// The sql_mode is strict: what a column can't hold is an error and not a warning.
+    pub strict: bool,
     pub ids: &'a dyn Ids,
 }
 
 /// Hands out ids.
 pub trait Ids: Send + Sync {
     /// Appends `count` ids for new rows of a table; for ids that carry the key, all rows are of
-    /// this residue (h mod M) and this place.
+    /// this residue (h mod M) and this place. False: not all can be had in this millisecond; what
+    /// could is kept, and a later call goes on from there ([`RouteError::Wait`]).
     fn take(
         &self,
         schema: &Schema,
@@ -34,7 +40,16 @@ pub trait Ids: Send + Sync {
         at: Option<(u32, Place)>,
         count: u32,
         out: &mut Vec<u64>,
-    ) -> Result<(), Error>;
+    ) -> Result<bool, Error>;
+}
+
+/// One statement: its text, read, and the values bound to its parameters.
+#[derive(Clone, Copy)]
+pub struct Statement<'a> {
+    pub source: Source<'a>,
+    pub fingerprint: &'a Fingerprint,
+    /// `None`: it came as text.
+    pub params: Option<&'a [Value<'a>]>,
 }
 
 /// The texts of one statement; reused from statement to statement.
@@ -79,6 +94,8 @@ pub struct Name {
 #[derive(Debug)]
 pub enum RouteError {
     Refused(Error),
+    /// Ids are short in this millisecond: route again in the next, with the same `Ids`.
+    Wait,
     /// The key's weight is not known: ask any server, tell the weights, route again.
     NeedsWeight {
         query: String,
