@@ -61,3 +61,48 @@ fn tell(what: &str, pid: u32) {
         let _ = writeln!(input.lock(), "{what} {pid}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::time::{Duration, Instant};
+    use std::{env, thread};
+
+    use super::*;
+    use crate::lab::{Durability, Program, Server};
+
+    #[test]
+    #[ignore = "the child of the test below"]
+    fn holds_a_stalled_server() {
+        let program = Program::preferred().expect("a program");
+        let server = Server::start(&program, Durability::Light).expect("a server");
+        server.stall();
+        println!("holding {} {}", server.pid(), server.folder().display());
+        thread::sleep(Duration::from_secs(60));
+    }
+
+    #[test]
+    fn a_killed_process_leaves_no_server_and_no_folder() {
+        let mut holder = Command::new(env::current_exe().expect("this program"))
+            .args(["--exact", "lab::watchdog::tests::holds_a_stalled_server", "--ignored", "--nocapture"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the child starts");
+        let out = BufReader::new(holder.stdout.take().expect("piped"));
+        let held = out
+            .lines()
+            .map_while(|line| line.ok())
+            .find_map(|line| line.split_once("holding ").map(|(_, held)| held.to_owned()));
+        let held = held.expect("the child holds a server");
+        let (pid, folder) = held.split_once(' ').expect("pid and folder");
+        let process = Path::new("/proc").join(pid);
+        assert!(process.exists() && Path::new(folder).exists());
+        holder.kill().expect("killed");
+        holder.wait().expect("reaped");
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while process.exists() || Path::new(folder).exists() {
+            assert!(Instant::now() < deadline, "{held} is still there");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
