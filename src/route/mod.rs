@@ -57,6 +57,10 @@ pub struct Statement<'a> {
 pub struct Routed {
     pub buffer: Vec<u8>,
     pub parts: Vec<Part>,
+    /// The first id generated, in the order of the rows: LAST_INSERT_ID().
+    pub generated_id: Option<u64>,
+    /// What the OK packet says: the first generated id, else the last one given in a row.
+    pub insert_id: Option<u64>,
 }
 
 /// One text for one server.
@@ -71,8 +75,6 @@ pub struct Part {
     pub names: Vec<Name>,
     /// How many rows an INSERT's text holds.
     pub rows: u32,
-    /// The first generated id of the text.
-    pub first_id: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
