@@ -30,7 +30,8 @@ pub mod context;
 
 // Live sessions: registry.
 
-// One server's connections: shard.
+// One server's connections: login, pool, what is prepared.
+pub mod shard;
 
 // Logical definitions.
 pub mod catalog;
@@ -44,13 +45,17 @@ pub mod plan;
 // Plan and values → texts by place: pure.
 pub mod route;
 
-// Row streams made one; a session's hold on servers: merge, transaction.
+// A session's hold on servers.
+pub mod transaction;
 
-// Plans carried out: execute.
+// Plans carried out.
+pub mod execute;
 
-// One client, command by command: session.
+// One client, command by command.
+pub mod session;
 
-// Everything put together: server.
+// Everything put together.
+pub mod server;
 
 // Starts real servers and the proxy: for demo, tests and bench.
 pub mod lab;

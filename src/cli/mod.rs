@@ -4,6 +4,7 @@
 mod check;
 mod demo;
 mod id;
+mod serve;
 pub mod worker;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     Id(id::Arguments),
+    Serve(serve::Arguments),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -65,6 +67,7 @@ fn dispatch(arguments: &Arguments) -> Result<()> {
         Command::Check(arguments) => check::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Id(arguments) => id::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
     }
 }
 

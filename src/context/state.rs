@@ -7,8 +7,6 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use crate::value::Value;
-
 /// What was set and to what, as SQL text that any session reads alike (ASCII only).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Setting {
@@ -112,25 +110,6 @@ impl States {
         }
         state
     }
-}
-
-/// The SQL text of a value read back from a server: `None` where it has no such text.
-pub fn sql_text(value: &Value<'_>, collation: &str) -> Option<String> {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
-    Some(match value {
-        Value::Null => "NULL".into(),
-        Value::Int(n) => n.to_string(),
-        Value::UInt(n) => n.to_string(),
-        Value::Decimal(text) => (*text).into(),
-        Value::Double(n) => format!("{n:e}"),
-        Value::Float(n) => format!("{n:e}"),
-        Value::Binary(bytes) | Value::Hex { bytes: bytes @ [], .. } | Value::Hex { bytes, quoted: true } => {
-            format!("X'{}'", hex(bytes))
-        }
-        Value::Hex { bytes, quoted: false } => format!("0x{}", hex(bytes)),
-        Value::Text { bytes, charset } => format!("_{charset} X'{}' COLLATE {collation}", hex(bytes)),
-        Value::Date { .. } | Value::DateTime { .. } | Value::Time { .. } => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,229 @@
+//! [`Client`]: one client's connection and all that the proxy keeps for it between statements.
+
+use std::sync::Arc;
+
+use super::engine::Engine;
+use crate::config::User;
+use crate::context::State;
+use crate::error::{Blame, Error, Result, code};
+use crate::protocol::err::ErrPacket;
+use crate::protocol::ok::OkPacket;
+use crate::protocol::{Capabilities, Status};
+use crate::shard::ReplyShape;
+use crate::sql::{Charset, Dialect, Mode};
+use crate::topology::Schema;
+use crate::transaction::Hold;
+use crate::wire::Framed;
+
+/// The number that a client sees as its connection id; unique within this proxy's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClientId(pub u32);
+
+#[derive(Debug)]
+pub struct Client {
+    pub wire: Framed,
+    pub id: ClientId,
+    pub user: Arc<User>,
+    /// The address that it came from, as USER() shows it.
+    pub host: String,
+    pub capabilities: Capabilities,
+    pub shape: ReplyShape,
+    /// The default database.
+    pub schema: Option<Arc<Schema>>,
+    pub hold: Hold,
+    pub memory: Memory,
+    pub(super) settings: Settings,
+}
+
+/// What the last statements left for session functions and SHOW WARNINGS.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub last_insert_id: u64,
+    /// −1 after a result set and after an error.
+    pub row_count: i64,
+    pub found_rows: u64,
+    pub diagnostics: Vec<Diagnostic>,
+    /// The last statement ended with an error.
+    pub in_error: bool,
+}
+
+impl Memory {
+    /// What a statement that ended with an error leaves.
+    pub fn failed(&mut self, error: &Error) {
+        self.row_count = -1;
+        self.in_error = true;
+        self.diagnostics = vec![Diagnostic { level: Level::Error, code: error.code(), text: error.text().to_vec() }];
+    }
+}
+
+/// A row of SHOW WARNINGS, physical names made logical.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub level: Level,
+    pub code: u16,
+    pub text: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
+/// The session's state and what follows from it.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) state: Arc<State>,
+    dialect: Dialect,
+    /// The client's character set, in lower case.
+    charset: String,
+    autocommit: bool,
+    no_zero_ids: bool,
+    strict: bool,
+}
+
+impl Client {
+    pub fn new(
+        wire: Framed,
+        id: ClientId,
+        user: Arc<User>,
+        host: String,
+        capabilities: Capabilities,
+        state: Arc<State>,
+        engine: &Engine,
+    ) -> Self {
+        Client {
+            wire,
+            id,
+            user,
+            host,
+            capabilities,
+            shape: ReplyShape::of(capabilities),
+            schema: None,
+            hold: Hold::default(),
+            memory: Memory::default(),
+            settings: Settings::of(state, engine),
+        }
+    }
+
+    pub fn state(&self) -> &Arc<State> {
+        &self.settings.state
+    }
+
+    /// How this session's texts are read.
+    pub fn dialect(&self) -> Dialect {
+        self.settings.dialect
+    }
+
+    /// The name of the client's character set.
+    pub fn charset(&self) -> &str {
+        &self.settings.charset
+    }
+
+    pub fn autocommit(&self) -> bool {
+        self.settings.autocommit
+    }
+
+    /// NO_AUTO_VALUE_ON_ZERO: a 0 in the id column is a 0.
+    pub fn keeps_zero_ids(&self) -> bool {
+        self.settings.no_zero_ids
+    }
+
+    pub fn is_strict(&self) -> bool {
+        self.settings.strict
+    }
+
+    pub fn set_state(&mut self, state: Arc<State>, engine: &Engine) {
+        if !Arc::ptr_eq(&self.settings.state, &state) {
+            self.settings = Settings::of(state, engine);
+        }
+    }
+
+    /// The status flags of a reply that the proxy makes itself.
+    pub fn status(&self) -> Status {
+        Status::NONE
+            .set(Status::AUTOCOMMIT, self.settings.autocommit)
+            .set(Status::IN_TRANS, self.hold.in_transaction())
+            .set(Status::NO_BACKSLASH_ESCAPES, self.settings.dialect.mode.no_backslash_escapes)
+    }
+
+    // Schemas
+
+    /// The schema of this name, if the user may use it.
+    pub fn allowed_schema(&self, name: &str, engine: &Engine) -> Result<Arc<Schema>> {
+        let allowed = self.user.schemas.iter().any(|schema| schema == name);
+        engine.topology.schema(name).filter(|_| allowed).cloned().ok_or_else(|| {
+            let text = format!("Access denied for user '{}'@'%' to database '{name}'", self.user.name);
+            Error::client(code::DB_ACCESS_DENIED, text)
+        })
+    }
+
+    /// USE and COM_INIT_DB.
+    pub async fn use_schema(&mut self, name: &str, engine: &Engine) -> Result<()> {
+        self.schema = Some(self.allowed_schema(name, engine)?);
+        self.reply_ok().await
+    }
+
+    // After each command
+
+    /// Tells the client of an error before any reply, and remembers it for SHOW WARNINGS.
+    pub async fn fail(&mut self, error: Error) -> Result<()> {
+        match error.blame() {
+            Blame::Client => tracing::debug!(client = self.id.0, %error, "statement failed"),
+            Blame::Shard | Blame::Proxy | Blame::Operator => {
+                tracing::warn!(client = self.id.0, %error, "statement failed")
+            }
+        }
+        self.reply_error(&error).await?;
+        self.memory.failed(&error);
+        Ok(())
+    }
+
+    /// Gives back what nothing binds.
+    pub async fn settle(&mut self) -> Result<()> {
+        self.hold.settle(std::mem::take(&mut self.memory.in_error)).await
+    }
+
+    // Replies of the proxy's own
+
+    pub async fn reply_ok(&mut self) -> Result<()> {
+        self.reply_ok_of(OkPacket::default()).await
+    }
+
+    /// `ok` with the session's status.
+    pub async fn reply_ok_of(&mut self, ok: OkPacket<'_>) -> Result<()> {
+        let ok = OkPacket { status: self.status(), ..ok };
+        let capabilities = self.capabilities;
+        self.wire.queue_with(|out| ok.write(capabilities, out));
+        self.wire.flush().await
+    }
+
+    pub async fn reply_error(&mut self, error: &Error) -> Result<()> {
+        self.wire.queue_with(|out| ErrPacket::of(error).write(out));
+        self.wire.flush().await
+    }
+}
+
+impl Settings {
+    fn of(state: Arc<State>, engine: &Engine) -> Self {
+        let profile = &engine.profile;
+        let charset = state.system_word("character_set_client").unwrap_or("utf8mb4").to_ascii_lowercase();
+        let sql_mode = state.system_word("sql_mode").unwrap_or(&profile.sql_mode);
+        let has = |name: &str| sql_mode.split(',').any(|mode| mode.eq_ignore_ascii_case(name));
+        let autocommit =
+            state.system_word("autocommit").map_or(profile.autocommit, |value| matches!(value, "1" | "ON"));
+        Settings {
+            dialect: Dialect {
+                mode: Mode::from_sql_mode(sql_mode),
+                charset: Charset::from_name(&charset).unwrap_or_default(),
+                ..profile.dialect
+            },
+            no_zero_ids: has("NO_AUTO_VALUE_ON_ZERO"),
+            strict: has("STRICT_TRANS_TABLES") || has("STRICT_ALL_TABLES"),
+            charset,
+            autocommit,
+            state,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! [`Engine`]: what all sessions of a proxy share. Made once; every part of it is either
+//! immutable or guards itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::ids::Generators;
+use super::profile::Profile;
+use super::settings::Transitions;
+use crate::catalog::{Catalog, Rows, Source, TableName};
+use crate::config::{Config, User};
+use crate::context::States;
+use crate::error::{Error, Result};
+use crate::plan::{Plan, Planned};
+use crate::shard::Servers;
+use crate::topology::weight::{Question, Weights};
+use crate::topology::{ServerNo, Topology};
+
+#[derive(Debug)]
+pub struct Engine {
+    pub config: Config,
+    /// By name.
+    users: HashMap<String, Arc<User>>,
+    pub topology: Arc<Topology>,
+    pub servers: Servers,
+    pub catalog: Catalog,
+    pub states: States,
+    pub transitions: Transitions,
+    pub ids: Generators,
+    pub weights: Weights,
+    /// What the servers are.
+    pub profile: Profile,
+}
+
+impl Engine {
+    /// Looks at the servers once.
+    pub async fn start(config: Config, worker: u32) -> Result<Self> {
+        let topology = Arc::new(Topology::new(&config, 1));
+        let states = States::default();
+        let servers = Servers::new(&topology, &config.backend, &states)?;
+        let profile = Profile::read(&topology, &servers).await?;
+        Ok(Engine {
+            ids: Generators::new(&topology, worker)?,
+            catalog: Catalog::default(),
+            transitions: Transitions::default(),
+            users: config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect(),
+            weights: Weights::default(),
+            config,
+            topology,
+            servers,
+            states,
+            profile,
+        })
+    }
+}
+
+impl Engine {
+    pub fn user(&self, name: &[u8]) -> Option<&Arc<User>> {
+        self.users.get(std::str::from_utf8(name).ok()?)
+    }
+
+    /// Asks a server for the weight of a key value that the proxy can't weigh itself.
+    pub(super) async fn learn_weight(&self, question: Question) -> Result<()> {
+        let first = self.topology.servers()[0].no;
+        let answer = self.servers.run(first, &question.query()).await?;
+        let crc = answer.rows.first().and_then(|row| std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok());
+        self.weights.answer(question.key, crc);
+        Ok(())
+    }
+
+    /// After an error that shows a definition to be stale, the tables of the plan are read anew.
+    pub(super) fn forget_stale(&self, planned: &Planned, error: &Error) {
+        if !STALE.contains(&error.code()) {
+            return;
+        }
+        let template = match &planned.plan {
+            Plan::Single(single) => &single.template,
+            Plan::Insert(insert) => &insert.template,
+            Plan::WriteScatter(scatter) => &scatter.template,
+            Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return,
+        };
+        for table in &template.refs {
+            self.catalog.forget(&TableName::new(&table.schema.name, &table.table));
+        }
+    }
+}
+
+/// Unknown column, column count, unknown table, no such table, field without default.
+const STALE: [u16; 5] = [1054, 1136, 1051, 1146, 1364];
+
+impl Source for Servers {
+    async fn query(&self, server: ServerNo, sql: &str) -> Result<Rows> {
+        Ok(self.run(server, sql).await?.rows)
+    }
+}

@@ -1,0 +1,149 @@
+//! One text sent to one server, as a statement or as an execution of a prepared one, and what is
+//! done after its reply: warnings, session functions, settings that it changed.
+
+use super::client::{Client, Diagnostic, Level};
+use super::names;
+use super::relay::{self, Adjust, Summary};
+use super::settings;
+use super::statement::{Bound, Running};
+use crate::error::Result;
+use crate::plan::{Effect, Kind};
+use crate::protocol::Command;
+use crate::protocol::execute::{self, LongData};
+use crate::protocol::reply;
+use crate::route::{Arg, Name, Part, Routed};
+use crate::shard::{Answer, Conn};
+use crate::topology::ServerNo;
+use crate::transaction::Need;
+use crate::value::Value;
+
+/// Sends a part and passes its reply on to the client.
+pub(super) async fn pass(
+    running: &Running<'_>,
+    client: &mut Client,
+    routed: &Routed,
+    part: &Part,
+    server: ServerNo,
+    effect: Effect,
+) -> Result<Summary> {
+    let in_transaction = client.hold.in_transaction();
+    let conn = client
+        .hold
+        .connection(&running.engine.servers, server, need(client.shape, &client.settings.state, effect))
+        .await?;
+    send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
+    let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, in_transaction, statement: None };
+    relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await
+}
+
+/// Sends a part and reads its small answer, for merging.
+pub(super) async fn ask(running: &Running<'_>, conn: &mut Conn, text: &[u8], args: Option<&[Arg]>) -> Result<Answer> {
+    send(conn, text, args, running.bound).await?;
+    conn.read_answer(reply::Kind::Results).await
+}
+
+/// Sends a text, or the execution of it with the client's parameters.
+async fn send(conn: &mut Conn, text: &[u8], args: Option<&[Arg]>, bound: Option<Bound<'_>>) -> Result<()> {
+    let Some(bound) = bound else { return conn.send(Command::Query, text).await };
+    let id = prepared(conn, text).await?;
+    for (param, bytes) in bound.bindings.long.iter().filter(|_| args.is_none()) {
+        let data = LongData { statement: id, param: *param, bytes };
+        conn.send_silently(|out| data.write(out));
+    }
+    match args {
+        None => conn.send_payload(|out| bound.execute.write(id, bound.bindings, out)).await,
+        Some(args) => {
+            let values: Vec<Value<'_>> = args.iter().map(|arg| value(*arg, bound.values)).collect();
+            conn.send_payload(|out| execute::write_values(id, 0, &values, out)).await
+        }
+    }
+}
+
+fn value<'a>(arg: Arg, client: &[Value<'a>]) -> Value<'a> {
+    match arg {
+        Arg::Client(number) => client[usize::from(number)].clone(),
+        Arg::Id(id) => Value::UInt(id),
+    }
+}
+
+/// The statement's id on this connection, prepared there if it was not.
+async fn prepared(conn: &mut Conn, text: &[u8]) -> Result<u32> {
+    match conn.prepared(text) {
+        Some(known) => Ok(known.id),
+        None => conn.prepare(text).await,
+    }
+}
+
+pub(super) fn need<'a>(
+    shape: crate::shard::ReplyShape,
+    state: &'a std::sync::Arc<crate::context::State>,
+    effect: Effect,
+) -> Need<'a> {
+    Need { shape, state, effect }
+}
+
+/// After a reply that the client has: what the session remembers of it.
+pub(super) async fn follow(
+    running: &Running<'_>,
+    client: &mut Client,
+    server: ServerNo,
+    names: &[Name],
+    summary: Summary,
+) -> Result<()> {
+    remember(running.planned.kind, client, &summary);
+    if let Some(error) = &summary.error {
+        client.memory.failed(error);
+        running.engine.forget_stale(running.planned, error);
+        return Ok(());
+    }
+    client.memory.diagnostics.clear();
+    if summary.warnings > 0 {
+        client.memory.diagnostics = warnings(client, server, names).await?;
+    }
+    settings::follow(client, running.engine, server, &running.planned.assigns).await
+}
+
+/// What an INSERT leaves for LAST_INSERT_ID(): the first id generated for it, or what the
+/// statement set by LAST_INSERT_ID(expr).
+pub(super) fn remember_insert(client: &mut Client, routed: &Routed, summary: &Summary) {
+    if summary.error.is_some() {
+        return;
+    }
+    match routed.generated_id {
+        Some(id) if summary.affected > 0 && summary.insert_id == id => client.memory.last_insert_id = id,
+        Some(_) | None => {}
+    }
+}
+
+fn remember(kind: Kind, client: &mut Client, summary: &Summary) {
+    let memory = &mut client.memory;
+    match kind {
+        Kind::Rows | Kind::CountedRows => {
+            memory.row_count = -1;
+            memory.found_rows = summary.rows;
+        }
+        Kind::Write | Kind::Other => memory.row_count = i64::try_from(summary.affected).unwrap_or(i64::MAX),
+    }
+}
+
+/// What SHOW WARNINGS says on the connection that has just served.
+async fn warnings(client: &mut Client, server: ServerNo, names: &[Name]) -> Result<Vec<Diagnostic>> {
+    let Some(conn) = client.hold.held(server) else { return Ok(Vec::new()) };
+    let answer = conn.run("SHOW WARNINGS").await?;
+    Ok(diagnostics(&answer, names))
+}
+
+/// The rows of SHOW WARNINGS, with logical names.
+pub(super) fn diagnostics(answer: &Answer, names: &[Name]) -> Vec<Diagnostic> {
+    let row = |row: &crate::shard::Row| {
+        let [level, code, text] = row.as_slice() else { return None };
+        let code = std::str::from_utf8(code.as_ref()?).ok()?.parse().ok()?;
+        let level = match level.as_deref() {
+            Some(b"Note") => Level::Note,
+            Some(b"Error") => Level::Error,
+            _ => Level::Warning,
+        };
+        Some(Diagnostic { level, code, text: names::in_text(names, code, text.as_ref()?) })
+    };
+    answer.rows.iter().filter_map(row).collect()
+}

@@ -1,0 +1,22 @@
+//! Plans carried out: connections are taken, texts sent, replies passed on or merged, and what
+//! the session has to remember is noted.
+
+mod client;
+mod ddl;
+mod engine;
+mod exchange;
+mod ids;
+mod local;
+pub mod names;
+mod profile;
+mod relay;
+mod settings;
+mod single;
+mod spread;
+mod statement;
+mod tally;
+
+pub use client::{Client, ClientId, Diagnostic, Level, Memory};
+pub use engine::Engine;
+pub use profile::Profile;
+pub use statement::{Bound, Scratch};

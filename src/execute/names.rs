@@ -1,0 +1,111 @@
+//! Physical names made logical again: in column definitions and in the texts of errors and
+//! warnings.
+
+use crate::error::Error;
+use crate::protocol::column::Names;
+use crate::route::Name;
+
+/// What a column definition is to say: schema and tables as the client knows them.
+pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
+    let Some(name) =
+        names.iter().find(|name| name.database.as_bytes() == seen.schema && name.table.as_bytes() == seen.org_table)
+    else {
+        return match names.iter().find(|name| name.database.as_bytes() == seen.schema) {
+            Some(name) => Names { schema: name.logical_schema.as_bytes(), ..seen },
+            None => seen,
+        };
+    };
+    let logical = name.logical_table.as_bytes();
+    Names {
+        schema: name.logical_schema.as_bytes(),
+        table: if seen.table == name.table.as_bytes() { logical } else { seen.table },
+        org_table: logical,
+    }
+}
+
+/// A server's error as the client is to read it.
+pub fn in_error(names: &[Name], error: Error) -> Error {
+    let text = in_text(names, error.code(), error.text());
+    if text == error.text() { error } else { error.with_text(text) }
+}
+
+/// The text of an error or a warning of this number.
+pub fn in_text(names: &[Name], code: u16, text: &[u8]) -> Vec<u8> {
+    // Between the quotes of a duplicate entry stands data, which may look like a name.
+    let data = match code {
+        DUP_ENTRY | DUP_ENTRY_WITH_KEY_NAME => memchr::memmem::rfind(text, b"' for key '").unwrap_or(0),
+        _ => 0,
+    };
+    let (data, message) = text.split_at(data);
+    let mut message = message.to_vec();
+    for name in names {
+        if name.table != name.logical_table {
+            message = replaced(&message, name.table.as_bytes(), name.logical_table.as_bytes());
+        }
+        if name.database != name.logical_schema {
+            message = replaced(&message, name.database.as_bytes(), name.logical_schema.as_bytes());
+        }
+    }
+    [data, &message].concat()
+}
+
+const DUP_ENTRY: u16 = 1062;
+const DUP_ENTRY_WITH_KEY_NAME: u16 = 1586;
+
+/// `text` with each whole word `from` made `to`.
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let is_word = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..))
+    };
+    let mut out = Vec::with_capacity(text.len());
+    let mut done = 0;
+    for at in memchr::memmem::find_iter(text, from) {
+        let end = at + from.len();
+        if at < done || is_word(text[..at].last()) || is_word(text.get(end)) {
+            continue;
+        }
+        out.extend_from_slice(&text[done..at]);
+        out.extend_from_slice(to);
+        done = end;
+    }
+    out.extend_from_slice(&text[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<Name> {
+        vec![Name {
+            database: "mall_1".into(),
+            table: "orders_0007".into(),
+            logical_schema: "mall".into(),
+            logical_table: "orders".into(),
+        }]
+    }
+
+    #[test]
+    fn texts_lose_physical_names_and_keep_data() {
+        let text = |code, text: &str| String::from_utf8(in_text(&names(), code, text.as_bytes())).expect("UTF-8");
+        assert_eq!(text(1146, "Table 'mall_1.orders_0007' doesn't exist"), "Table 'mall.orders' doesn't exist");
+        assert_eq!(
+            text(1054, "Unknown column 'orders_0007x' in 'field list'"),
+            "Unknown column 'orders_0007x' in 'field list'"
+        );
+        assert_eq!(
+            text(1062, "Duplicate entry 'orders_0007' for key 'orders_0007.PRIMARY'"),
+            "Duplicate entry 'orders_0007' for key 'orders.PRIMARY'"
+        );
+        assert_eq!(text(1451, "fails (`mall_1`.`orders_0007`, CONSTRAINT"), "fails (`mall`.`orders`, CONSTRAINT");
+    }
+
+    #[test]
+    fn column_definitions_keep_aliases() {
+        let names = names();
+        let seen =
+            |table: &'static str| Names { schema: b"mall_1", table: table.as_bytes(), org_table: b"orders_0007" };
+        assert_eq!(in_column(&names, seen("o")), Names { schema: b"mall", table: b"o", org_table: b"orders" });
+        assert_eq!(in_column(&names, seen("orders_0007")).table, b"orders");
+    }
+}

@@ -1,0 +1,69 @@
+//! What the servers behind the proxy are, read once at start: what clients are told of them, and
+//! the defaults that a session begins with.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::shard::{Row, Servers};
+use crate::sql::Dialect;
+use crate::topology::Topology;
+
+#[derive(Debug)]
+pub struct Profile {
+    /// As the servers greet, MariaDB's `5.5.5-` included.
+    pub greeting_version: Vec<u8>,
+    /// Flavour and version, for reading texts.
+    pub dialect: Dialect,
+    pub sql_mode: String,
+    pub autocommit: bool,
+    /// Character set and collation by the number that clients give in their login.
+    collations: HashMap<u16, (String, String)>,
+    /// What a client gets whose collation no server knows.
+    default_collation: (String, String),
+}
+
+impl Profile {
+    /// All servers are taken to be alike; `bifold check` compares them.
+    pub async fn read(topology: &Topology, servers: &Servers) -> Result<Self> {
+        let first = topology.servers().first().ok_or_else(|| Error::operator("The topology names no server."))?.no;
+        let globals = servers
+            .run(
+                first,
+                "SELECT VERSION(), @@global.sql_mode, @@global.autocommit, @@global.character_set_server, @@global.collation_server",
+            )
+            .await?;
+        let globals = globals.rows.into_iter().next().ok_or_else(|| Error::operator("A server told no version."))?;
+        let version = text(&globals, 0);
+        let dialect = Dialect::from_server_version(&version).ok_or_else(|| {
+            Error::operator(format!("A server calls itself version {version:?}, which Bifold can't read."))
+        })?;
+        let collations = servers
+            .run(first, "SELECT ID, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS WHERE ID IS NOT NULL AND CHARACTER_SET_NAME IS NOT NULL")
+            .await?;
+        Ok(Profile {
+            greeting_version: servers.get(first).greeting_version(),
+            dialect,
+            sql_mode: text(&globals, 1),
+            autocommit: text(&globals, 2) == "1",
+            collations: collations
+                .rows
+                .iter()
+                .filter_map(|row| Some((text(row, 0).parse().ok()?, (text(row, 1), text(row, 2)))))
+                .collect(),
+            default_collation: (text(&globals, 3), text(&globals, 4)),
+        })
+    }
+
+    /// Character set and collation that a login with this number gives.
+    pub fn collation(&self, id: u16) -> (&str, &str) {
+        let (charset, collation) = self.collations.get(&id).unwrap_or(&self.default_collation);
+        (charset, collation)
+    }
+}
+
+fn text(row: &Row, column: usize) -> String {
+    row.get(column)
+        .and_then(Option::as_ref)
+        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! The numbers that the parts of one statement were answered with, added up to what one server
+//! would have said.
+
+use super::client::Diagnostic;
+use crate::plan::{Kind, Plan, Planned};
+use crate::route::Part;
+use crate::shard::Answer;
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub affected: u64,
+    pub diagnostics: Vec<Diagnostic>,
+    /// Rows inserted, or matched by an UPDATE.
+    first: u64,
+    /// Duplicates met, or rows changed.
+    second: u64,
+    /// A part gave numbers.
+    informed: bool,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        self.affected += other.affected;
+        self.first += other.first;
+        self.second += other.second;
+        self.informed |= other.informed;
+        self.diagnostics.extend(other.diagnostics);
+    }
+
+    pub fn count(&mut self, part: &Part, answer: &Answer, planned: &Planned) {
+        self.affected += answer.affected;
+        if let Some((first, second)) = numbers(&answer.info) {
+            self.informed = true;
+            self.first += first;
+            self.second += second;
+        } else if let Plan::Insert(_) = &planned.plan {
+            // A server says nothing of a single row; what it would have counted follows from
+            // the rows affected.
+            let rows = u64::from(part.rows);
+            self.first += rows;
+            self.second +=
+                if false { rows.saturating_sub(answer.affected) } else { answer.affected.saturating_sub(rows) };
+        }
+    }
+
+    /// The info text of the OK packet.
+    pub fn info(&self, planned: &Planned) -> String {
+        let warnings = self.diagnostics.len();
+        match (&planned.plan, planned.kind) {
+            (Plan::Insert(_), _) => {
+                format!("Records: {}  Duplicates: {}  Warnings: {warnings}", self.first, self.second)
+            }
+            (_, Kind::Write) if self.informed => {
+                format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", self.first, self.second)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// The first two numbers of `Records: 3  Duplicates: 0  Warnings: 0` and `Rows matched: …`.
+fn numbers(info: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(info).ok()?;
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn info_texts_are_read() {
+        assert_eq!(numbers(b"Rows matched: 3  Changed: 2  Warnings: 0"), Some((3, 2)));
+        assert_eq!(numbers(b""), None);
+    }
+}

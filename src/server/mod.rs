@@ -1,0 +1,100 @@
+//! Everything put together in one place: the engine, the listening socket, the clients and their
+//! bound, and the end of it all.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::config::Config;
+use crate::error::{Error, Result, code};
+use crate::execute::{ClientId, Engine};
+use crate::protocol::err::ErrPacket;
+use crate::session::{Session, log_in, offer};
+use crate::wire::login::Offer;
+use crate::wire::{Framed, Peer};
+
+/// How long open sessions get to finish when the proxy is told to stop.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How often idle connections to the servers are looked through.
+const TIDY: Duration = Duration::from_secs(5);
+
+pub struct Server {
+    listener: TcpListener,
+    engine: Arc<Engine>,
+    offer: Arc<Offer>,
+    places: Arc<Semaphore>,
+    next_id: AtomicU32,
+}
+
+impl Server {
+    /// Looks at the servers and listens; serves nobody yet.
+    pub async fn start(config: Config, worker: u32) -> Result<Self> {
+        let places =
+            Arc::new(Semaphore::new(usize::try_from(config.limits.max_clients).unwrap_or(Semaphore::MAX_PERMITS)));
+        let address = config.listen.mysql.clone();
+        let engine = Arc::new(Engine::start(config, worker).await?);
+        let offer = Arc::new(offer(&engine.config, engine.profile.greeting_version.clone())?);
+        let listener = TcpListener::bind(&address)
+            .await
+            .map_err(|error| Error::operator(format!("Bifold can't listen on {address} (listen.mysql): {error}")))?;
+        Ok(Server { listener, engine, offer, places, next_id: AtomicU32::new(1) })
+    }
+
+    pub fn address(&self) -> Result<SocketAddr> {
+        self.listener
+            .local_addr()
+            .map_err(|error| Error::proxy("Bifold: the listening socket has no address.").because(error))
+    }
+
+    /// Serves clients until `stop` ends, then lets the open sessions finish for a moment.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut sessions = JoinSet::new();
+        let mut tidy = tokio::time::interval(TIDY);
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                accepted = self.listener.accept() => match accepted {
+                    Ok((tcp, from)) => self.welcome(tcp, from, &mut sessions),
+                    // Out of file descriptors, mostly: others may leave in the meantime.
+                    Err(error) => {
+                        tracing::warn!(%error, "accepting a client failed");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+                Some(_) = sessions.join_next() => {}
+                _ = tidy.tick() => self.engine.servers.iter().for_each(|server| server.close_idle()),
+            }
+        }
+        drop(self.listener);
+        let _ = timeout(DRAIN, async { while sessions.join_next().await.is_some() {} }).await;
+        sessions.shutdown().await;
+    }
+
+    fn welcome(&self, tcp: TcpStream, from: SocketAddr, sessions: &mut JoinSet<()>) {
+        let (engine, offer, places) = (self.engine.clone(), self.offer.clone(), self.places.clone());
+        let id = ClientId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        sessions.spawn(async move {
+            let mut wire = Framed::new(tcp, Peer::Client, engine.config.limits.max_packet);
+            let Ok(_place) = places.try_acquire_owned() else {
+                let full = Error::client(code::CON_COUNT, "Too many connections");
+                wire.queue_with(|out| ErrPacket::of(&full).write(out));
+                let _ = wire.flush().await;
+                return;
+            };
+            let host = from.ip().to_canonical().to_string();
+            match timeout(engine.config.limits.login, Box::pin(log_in(wire, id, host, &engine, &offer))).await {
+                Ok(Ok(None)) => {}
+                Ok(Ok(Some(client))) => Session::new(client, engine).serve().await,
+                Ok(Err(error)) => tracing::info!(%from, %error, "login refused"),
+                Err(_) => tracing::info!(%from, "login took too long"),
+            }
+        });
+    }
+}

@@ -1,0 +1,98 @@
+//! From a client that proved its password to a session of its user: settings as its login asked
+//! for them, and its default schema.
+
+use std::sync::Arc;
+
+use crate::config::{Config, ListenTlsMode};
+use crate::context::Setting;
+use crate::error::{Error, Result};
+use crate::execute::{Client, ClientId, Engine};
+use crate::protocol::Capabilities;
+use crate::protocol::auth::Plugin;
+use crate::protocol::auth::login::Account;
+use crate::wire::Framed;
+use crate::wire::login::{self, Offer};
+use crate::wire::tls::Acceptor;
+
+/// Each of these is honoured; TLS comes with a certificate.
+const OFFERED: [Capabilities; 17] = [
+    Capabilities::LONG_PASSWORD,
+    Capabilities::FOUND_ROWS,
+    Capabilities::LONG_FLAG,
+    Capabilities::CONNECT_WITH_DB,
+    Capabilities::ODBC,
+    Capabilities::IGNORE_SPACE,
+    Capabilities::PROTOCOL_41,
+    Capabilities::INTERACTIVE,
+    Capabilities::IGNORE_SIGPIPE,
+    Capabilities::TRANSACTIONS,
+    Capabilities::SECURE_CONNECTION,
+    Capabilities::MULTI_RESULTS,
+    Capabilities::PS_MULTI_RESULTS,
+    Capabilities::PLUGIN_AUTH,
+    Capabilities::CONNECT_ATTRS,
+    Capabilities::PLUGIN_AUTH_LENENC,
+    Capabilities::DEPRECATE_EOF,
+];
+
+/// What the proxy greets clients with.
+pub fn offer(config: &Config, version: Vec<u8>) -> Result<Offer> {
+    let tls = config.listen.tls.as_ref();
+    Ok(Offer {
+        version,
+        capabilities: OFFERED.into_iter().fold(Capabilities::NONE, Capabilities::with),
+        collation: 45,
+        plugin: Plugin::CachingSha2,
+        tls: tls.map(|tls| Acceptor::load(&tls.cert, &tls.key)).transpose()?,
+        tls_required: tls.is_some_and(|tls| tls.mode == ListenTlsMode::Required),
+        key: Arc::default(),
+    })
+}
+
+/// Lets a client in; `None` where it left before it said anything. The deadline is the caller's.
+pub async fn log_in(
+    wire: Framed,
+    id: ClientId,
+    host: String,
+    engine: &Engine,
+    offer: &Offer,
+) -> Result<Option<Client>> {
+    let account = |name: &[u8]| Account {
+        password: engine.user(name).map(|user| user.password.reveal().as_bytes().to_vec()),
+        plugin: None,
+        always_full: false,
+    };
+    let Some(admitted) = login::accept(wire, offer, id.0, account).await? else { return Ok(None) };
+    let user =
+        engine.user(&admitted.user).cloned().ok_or_else(|| Error::proxy("A user was let in who is not known."))?;
+    let state = engine.states.of(settings(&admitted, engine));
+    let mut client = Client::new(admitted.conn, id, user, host, admitted.capabilities, state, engine);
+    if let Some(name) = admitted.schema {
+        match client.allowed_schema(&String::from_utf8_lossy(&name), engine) {
+            Ok(schema) => client.schema = Some(schema),
+            Err(error) => {
+                client.reply_error(&error).await?;
+                return Err(error);
+            }
+        }
+    }
+    client.reply_ok().await?;
+    Ok(Some(client))
+}
+
+/// What a server's session would begin with after the same login.
+fn settings(admitted: &login::Client, engine: &Engine) -> Vec<(Setting, String)> {
+    let (charset, collation) = engine.profile.collation(u16::from(admitted.collation));
+    let setting = |name: &str, value: &str| (Setting::System(name.into()), format!("'{value}'"));
+    let mut settings = vec![
+        setting("character_set_client", charset),
+        setting("character_set_results", charset),
+        setting("collation_connection", collation),
+    ];
+    if admitted.capabilities.has(Capabilities::IGNORE_SPACE) {
+        let modes = &engine.profile.sql_mode;
+        let comma = if modes.is_empty() { "" } else { "," };
+        settings.push(setting("sql_mode", &format!("{modes}{comma}IGNORE_SPACE")));
+    }
+    settings
+}

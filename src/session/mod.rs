@@ -1,0 +1,103 @@
+//! One client, from its login to its end: a command is read, carried out and answered, then the
+//! next. What a statement means and where it goes is left to the floors below.
+
+mod login;
+mod prepared;
+
+use std::sync::Arc;
+
+use tokio::time::timeout;
+
+use crate::error::{Error, Result, code};
+use crate::execute::{Client, Engine, Scratch};
+use crate::protocol::Command;
+use crate::wire::Packet;
+
+pub use login::{log_in, offer};
+use prepared::Statements;
+
+#[derive(Debug)]
+pub struct Session {
+    client: Client,
+    engine: Arc<Engine>,
+    statements: Statements,
+    scratch: Scratch,
+}
+
+/// What follows a command.
+enum Next {
+    Command,
+    End,
+}
+
+impl Session {
+    pub fn new(client: Client, engine: Arc<Engine>) -> Self {
+        Session { client, engine, statements: Statements::default(), scratch: Scratch::default() }
+    }
+
+    /// Serves the client until it leaves or can't be served any more. Whatever it still held on
+    /// the servers is rolled back then.
+    pub async fn serve(mut self) {
+        let ended = self.commands().await;
+        self.client.hold.abandon().await;
+        if let Err(error) = ended {
+            tracing::debug!(client = self.client.id.0, %error, "session ended");
+        }
+        self.client.wire.shutdown().await;
+    }
+
+    async fn commands(&mut self) -> Result<()> {
+        loop {
+            // 1. One command
+            let Some(packet) = self.next_command().await? else { return Ok(()) };
+            // 2. carried out, its reply sent
+            match self.carry_out(&packet).await {
+                Ok(Next::Command) => {}
+                Ok(Next::End) => return Ok(()),
+                Err(error) if error.ends_session() => return Err(error),
+                // 3. or the error that it met
+                Err(error) => self.client.fail(error).await?,
+            }
+            // 4. Connections that nothing binds go back
+            self.client.settle().await?;
+        }
+    }
+
+    /// Waits with no buffer in hand; `None` where the client hung up or was idle for too long.
+    async fn next_command(&mut self) -> Result<Option<Packet>> {
+        self.client.wire.begin_command();
+        match timeout(self.engine.config.limits.idle, self.client.wire.wait_readable()).await {
+            Ok(readable) => readable?,
+            Err(_) => return Ok(None),
+        }
+        self.client.wire.read_packet().await
+    }
+
+    async fn carry_out(&mut self, packet: &[u8]) -> Result<Next> {
+        let (command, body) = command(packet)?;
+        let (client, engine, scratch) = (&mut self.client, &*self.engine, &mut self.scratch);
+        match command {
+            Command::Query => engine.query(client, scratch, body).await?,
+            Command::StmtPrepare => self.statements.prepare(engine, client, scratch, body).await?,
+            Command::StmtExecute => self.statements.execute(engine, client, scratch, body).await?,
+            Command::StmtSendLongData => self.statements.long_data(body),
+            Command::StmtReset => self.statements.reset(client, body).await?,
+            Command::StmtClose => self.statements.close(body),
+            Command::InitDb => client.use_schema(&String::from_utf8_lossy(body), engine).await?,
+            Command::Ping => client.reply_ok().await?,
+            Command::Quit => return Ok(Next::End),
+            _ => return Err(unknown()),
+        }
+        Ok(Next::Command)
+    }
+}
+
+fn command(packet: &[u8]) -> Result<(Command, &[u8])> {
+    let (first, body) = packet.split_first().ok_or_else(unknown)?;
+    Ok((Command::from_byte(*first).ok_or_else(unknown)?, body))
+}
+
+/// What a server says to a command that it doesn't know, and Bifold to one that it doesn't offer.
+fn unknown() -> Error {
+    Error::client(code::UNKNOWN_COM, "Unknown command")
+}

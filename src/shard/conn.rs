@@ -1,0 +1,347 @@
+//! One connection to a server: its settings, its transaction flag, what is prepared on it, and
+//! whether a reply is still to be read. A connection in an unknown state never goes back to the
+//! pool ([`Conn::is_clean`]).
+
+use std::sync::Arc;
+
+use super::login::Login;
+use super::statements::{Prepared, Statements};
+use crate::context::State;
+use crate::error::{Error, Result};
+use crate::protocol::Capabilities;
+use crate::protocol::Command;
+use crate::protocol::Status;
+use crate::protocol::column::{Column, ColumnFlags, ColumnType};
+use crate::protocol::err::ErrPacket;
+use crate::protocol::ok::OkPacket;
+use crate::protocol::packet::HEADER;
+use crate::protocol::payload::Reader;
+use crate::protocol::reply::{Kind, Piece, Reply};
+use crate::wire::Framed;
+
+/// The server's own number of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerThreadId(pub u32);
+
+/// The capabilities that change the bytes of replies: a client's must be its connections'.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ReplyShape {
+    pub deprecate_eof: bool,
+    pub found_rows: bool,
+    pub multi_results: bool,
+}
+
+/// A row of a small result, as text.
+pub type Row = Vec<Option<Vec<u8>>>;
+
+/// What a statement that the proxy itself sent was answered.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub affected: u64,
+    pub warnings: u16,
+    pub info: Vec<u8>,
+    pub columns: Vec<AnswerColumn>,
+    /// Number and parameters of a statement that was prepared.
+    pub prepared: Option<(u32, u16)>,
+    pub rows: Vec<Row>,
+}
+
+/// As much of a column's definition as readers of small results need.
+#[derive(Clone, Debug)]
+pub struct AnswerColumn {
+    pub name: Vec<u8>,
+    pub kind: ColumnType,
+    pub collation: u16,
+    pub unsigned: bool,
+}
+
+#[derive(Debug)]
+pub struct Conn {
+    wire: Framed,
+    thread: ServerThreadId,
+    shape: ReplyShape,
+    state: Arc<State>,
+    status: Status,
+    /// A command was sent and its reply not read to the end.
+    busy: bool,
+    statements: Statements,
+}
+
+impl ReplyShape {
+    /// The shape that a client with these capabilities reads.
+    pub fn of(client: Capabilities) -> Self {
+        ReplyShape {
+            deprecate_eof: client.has(Capabilities::DEPRECATE_EOF),
+            found_rows: client.has(Capabilities::FOUND_ROWS),
+            multi_results: client.has(Capabilities::MULTI_RESULTS),
+        }
+    }
+
+    pub(super) fn capabilities(self) -> Capabilities {
+        let flag = |on: bool, flag: Capabilities| if on { flag } else { Capabilities::NONE };
+        flag(self.deprecate_eof, Capabilities::DEPRECATE_EOF)
+            | flag(self.found_rows, Capabilities::FOUND_ROWS)
+            | flag(self.multi_results, Capabilities::MULTI_RESULTS | Capabilities::PS_MULTI_RESULTS)
+    }
+}
+
+impl Conn {
+    pub async fn open(login: &Login, shape: ReplyShape) -> Result<Self> {
+        let server = login.open(shape).await?;
+        Ok(Conn {
+            wire: server.conn,
+            thread: ServerThreadId(server.greeting.connection_id),
+            shape,
+            state: login.base().clone(),
+            status: server.status,
+            busy: false,
+            statements: Statements::new(login.statements()),
+        })
+    }
+
+    pub fn thread(&self) -> ServerThreadId {
+        self.thread
+    }
+
+    pub fn shape(&self) -> ReplyShape {
+        self.shape
+    }
+
+    pub fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    pub fn in_transaction(&self) -> bool {
+        self.status.has(Status::IN_TRANS)
+    }
+
+    /// It may serve another session: no reply is open and no transaction.
+    pub fn is_clean(&self) -> bool {
+        !self.busy && !self.in_transaction()
+    }
+
+    /// Alive, and nothing unread, as far as is known without waiting.
+    pub fn is_quiet(&mut self) -> bool {
+        self.wire.is_quiet()
+    }
+
+    // Exchanges
+
+    /// Sends a command; its reply has to be read by [`Conn::wire`] and [`Conn::finish`].
+    pub async fn send(&mut self, command: Command, body: &[u8]) -> Result<()> {
+        self.send_payload(|out| {
+            out.push(command.byte());
+            out.extend_from_slice(body);
+        })
+        .await
+    }
+
+    /// Sends a command that `write` makes; the same holds for its reply.
+    pub async fn send_payload(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        self.start();
+        self.wire.queue_with(write);
+        self.wire.flush().await
+    }
+
+    /// Puts a command that has no reply before the next one.
+    pub fn send_silently(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.wire.begin_command();
+        self.wire.queue_with(write);
+    }
+
+    fn start(&mut self) {
+        assert!(!self.busy, "a connection has one exchange at a time");
+        self.busy = true;
+        self.wire.begin_command();
+    }
+
+    /// The socket, for reading the open reply.
+    pub fn wire(&mut self) -> &mut Framed {
+        &mut self.wire
+    }
+
+    /// The reply was read to its end, which said this.
+    pub fn finish(&mut self, reply: &Reply) {
+        debug_assert!(reply.is_done());
+        self.busy = false;
+        if !reply.failed() {
+            self.status = reply.status();
+        }
+    }
+
+    /// After an error the flags are not told: a ping tells whether the transaction still stands.
+    pub async fn refresh_status(&mut self) -> Result<()> {
+        self.send(Command::Ping, &[]).await?;
+        self.read_answer(Kind::Single).await.map(drop)
+    }
+
+    /// Runs a statement of the proxy's own and reads its small answer.
+    pub async fn run(&mut self, sql: &str) -> Result<Answer> {
+        self.run_bytes(sql.as_bytes()).await
+    }
+
+    pub async fn run_bytes(&mut self, sql: &[u8]) -> Result<Answer> {
+        self.send(Command::Query, sql).await?;
+        self.read_answer(Kind::Results).await
+    }
+
+    /// Reads the small answer to a command that was sent.
+    pub async fn read_answer(&mut self, kind: Kind) -> Result<Answer> {
+        let mut reply = Reply::new(kind, self.shape.deprecate_eof, 1);
+        let mut answer = Answer::default();
+        let mut failed = None;
+        let mut rows = Vec::new();
+        loop {
+            let bytes = self.wire.buffered();
+            let piece = reply.next(bytes)?;
+            let len = match piece {
+                Piece::Done => break,
+                Piece::NeedMore(count) => {
+                    self.wire.fill_to(count).await?;
+                    continue;
+                }
+                Piece::ColumnCount { len, .. } | Piece::ColumnsEnd { len, .. } | Piece::Param { len } => len,
+                Piece::Column { len } => {
+                    answer.columns.push(AnswerColumn::parse(&bytes[HEADER..len])?);
+                    len
+                }
+                Piece::Rows { len } => {
+                    rows.extend_from_slice(&bytes[..len]);
+                    len
+                }
+                Piece::RowsEnd { len, .. } => len,
+                Piece::Ok { len, .. } => {
+                    let ok = OkPacket::parse(&bytes[HEADER..len], Capabilities::NONE)?;
+                    (answer.affected, answer.warnings) = (ok.affected_rows, ok.warnings);
+                    answer.info = ok.info.to_vec();
+                    len
+                }
+                Piece::Err { len } => {
+                    failed = Some(ErrPacket::parse(&bytes[HEADER..len])?.into_error());
+                    len
+                }
+                Piece::Prepared { len, id, params, .. } => {
+                    answer.prepared = Some((id, params));
+                    len
+                }
+                Piece::LocalInfile { .. } => {
+                    return Err(Error::proxy(
+                        "A server answered a statement of Bifold's own with another kind of reply.",
+                    ));
+                }
+            };
+            self.wire.consume(len);
+        }
+        self.finish(&reply);
+        self.wire.rest();
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                answer.rows = text_rows(&rows, answer.columns.len())?;
+                Ok(answer)
+            }
+        }
+    }
+
+    // Settings
+
+    /// Sets what differs from `state`. If that fails the connection's settings are unknown, and
+    /// it is not used again.
+    pub async fn bring_to(&mut self, state: &Arc<State>) -> Result<()> {
+        if Arc::ptr_eq(&self.state, state) {
+            return Ok(());
+        }
+        if let Some(set) = self.state.difference(state) {
+            // What was prepared was read with the old settings.
+            self.close_statements();
+            let set = self.run(&set).await;
+            if let Err(error) = set {
+                self.busy = true;
+                return Err(error);
+            }
+        }
+        self.state = state.clone();
+        Ok(())
+    }
+
+    /// The session's settings were changed on this very connection.
+    pub fn now_in(&mut self, state: Arc<State>) {
+        self.state = state;
+    }
+
+    /// The settings can't be told any more.
+    pub fn condemn(&mut self) {
+        self.busy = true;
+    }
+
+    // Prepared statements
+
+    /// What is prepared under this text.
+    pub fn prepared(&mut self, text: &[u8]) -> Option<Prepared> {
+        self.statements.get(text)
+    }
+
+    /// Prepares a text and keeps it under that text.
+    pub async fn prepare(&mut self, text: &[u8]) -> Result<u32> {
+        self.send(Command::StmtPrepare, text).await?;
+        let (id, params) =
+            self.read_answer(Kind::Prepare).await?.prepared.ok_or_else(|| {
+                Error::proxy("Bifold: a server prepared a statement and did not say under which number.")
+            })?;
+        self.keep(text, id, params);
+        Ok(id)
+    }
+
+    /// Keeps what a reply to COM_STMT_PREPARE gave, and closes what has to go for it.
+    pub fn keep(&mut self, text: &[u8], id: u32, params: u16) {
+        if let Some(given_up) = self.statements.keep(text, Prepared { id, params }) {
+            self.close_statement(given_up);
+        }
+    }
+
+    /// Sent before the next command.
+    pub fn close_statement(&mut self, id: u32) {
+        self.send_silently(|out| put_close(out, id));
+    }
+
+    fn close_statements(&mut self) {
+        for id in self.statements.clear() {
+            self.close_statement(id);
+        }
+    }
+}
+
+/// COM_STMT_CLOSE has no reply.
+fn put_close(out: &mut Vec<u8>, id: u32) {
+    out.push(Command::StmtClose.byte());
+    out.extend_from_slice(&id.to_le_bytes());
+}
+
+impl AnswerColumn {
+    fn parse(payload: &[u8]) -> Result<Self> {
+        let column = Column::parse(payload)?;
+        Ok(AnswerColumn {
+            name: column.name.to_vec(),
+            kind: column.kind,
+            collation: column.collation,
+            unsigned: column.flags.has(ColumnFlags::UNSIGNED),
+        })
+    }
+}
+
+/// Decodes the packets of text rows.
+fn text_rows(mut packets: &[u8], columns: usize) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    while let Some(header) = crate::protocol::packet::Header::parse(packets) {
+        let (row, rest) = packets[HEADER..].split_at(header.len);
+        let mut reader = Reader::new(row);
+        let row: Result<Row> = (0..columns).map(|_| Ok(reader.text_value()?.map(<[u8]>::to_vec))).collect();
+        rows.push(row?);
+        packets = rest;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,124 @@
+//! Logging in to a server with the backend account, and what a session has after it.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::conn::ReplyShape;
+use crate::config::{Backend, Secret};
+use crate::context::{Setting, State, States};
+use crate::error::{Blame, Error, Result};
+use crate::protocol::Capabilities;
+use crate::wire::login::{self, Introduction};
+use crate::wire::tls::Connector;
+use crate::wire::{Framed, Peer};
+
+/// utf8mb4_general_ci: every server knows it, and what it sets is known here.
+const COLLATION: u8 = 45;
+
+/// Servers send rows of at most 1 GiB.
+const MAX_PACKET: usize = 1 << 30;
+
+/// What is said at every login, to which server.
+#[derive(Clone)]
+pub struct Login {
+    server: String,
+    address: String,
+    host: String,
+    user: String,
+    password: Secret,
+    tls: Connector,
+    connect: Duration,
+    statements: NonZeroUsize,
+    base: Arc<State>,
+    greeting_version: OnceLock<Vec<u8>>,
+}
+
+impl Login {
+    pub fn new(server: &crate::topology::Server, backend: &Backend, states: &States) -> Result<Self> {
+        let setting = |name: &str, value: &str| (Setting::System(name.into()), value.to_owned());
+        Ok(Login {
+            server: server.name.clone(),
+            address: server.address(),
+            host: server.host.clone(),
+            user: backend.user.clone(),
+            password: backend.password.clone(),
+            tls: Connector::new(&backend.tls)?,
+            connect: backend.connect,
+            statements: NonZeroUsize::new(usize::try_from(backend.statements).unwrap_or(1))
+                .unwrap_or(NonZeroUsize::MIN),
+            base: states.of([
+                setting("character_set_client", "'utf8mb4'"),
+                setting("character_set_results", "'utf8mb4'"),
+                setting("collation_connection", "'utf8mb4_general_ci'"),
+            ]),
+            greeting_version: OnceLock::new(),
+        })
+    }
+
+    /// The settings of a fresh login.
+    pub fn base(&self) -> &Arc<State> {
+        &self.base
+    }
+
+    /// How many prepared statements a connection keeps.
+    pub fn statements(&self) -> NonZeroUsize {
+        self.statements
+    }
+
+    /// What the server's greetings call its version; empty before the first.
+    pub fn greeting_version(&self) -> Vec<u8> {
+        self.greeting_version.get().cloned().unwrap_or_default()
+    }
+
+    pub async fn open(&self, shape: ReplyShape) -> Result<login::Server> {
+        let opened = match timeout(self.connect, self.log_in(shape)).await {
+            Ok(opened) => opened,
+            Err(_) => Err(Error::shard(format!("no answer within {} ms", self.connect.as_millis()), "deadline")),
+        };
+        let server = opened.map_err(|error| self.named(error))?;
+        let _ = self.greeting_version.set(server.greeting.version.clone());
+        Ok(server)
+    }
+
+    async fn log_in(&self, shape: ReplyShape) -> Result<login::Server> {
+        let tcp = TcpStream::connect(&self.address)
+            .await
+            .map_err(|error| Error::new(Blame::Shard, CONN_HOST_ERROR, error.to_string()))?;
+        let capabilities = Capabilities::LONG_FLAG
+            | Capabilities::TRANSACTIONS
+            | Capabilities::PLUGIN_AUTH_LENENC
+            | Capabilities::CONNECT_ATTRS
+            | shape.capabilities();
+        let introduction = Introduction {
+            user: self.user.as_bytes(),
+            password: self.password.reveal().as_bytes(),
+            schema: None,
+            collation: COLLATION,
+            capabilities,
+            attributes: &[(b"_client_name", b"bifold")],
+            tls: &self.tls,
+            host: &self.host,
+        };
+        login::connect(Framed::new(tcp, Peer::Server, MAX_PACKET), &introduction).await
+    }
+
+    /// The error with the server's name; the client may try again.
+    fn named(&self, error: Error) -> Error {
+        let said = String::from_utf8_lossy(error.text()).into_owned();
+        let text = format!("Bifold: server {} can't be used: {said}", self.server);
+        let cause = format!("logging in to {}: {}", self.address, error.cause().unwrap_or(&said));
+        error.with_text(text).because(cause).retryable()
+    }
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Login({}, {})", self.server, self.address)
+    }
+}
+
+const CONN_HOST_ERROR: (u16, &[u8; 5]) = (2003, b"HY000");
