@@ -18,7 +18,7 @@ demo:
 	@exec target/release/bifold demo
 
 test:
-	@scripts/need rust server client sysbench
+	@scripts/need rust server mariadb client sysbench python-drivers
 	@scripts/test
 
 check:

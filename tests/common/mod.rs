@@ -18,6 +18,6 @@ mod raw;
 
 pub use both::{Both, Protocol};
 pub use compare::{Mask, differences};
-pub use fixture::{on_each_server, on_each_server_by, with_cluster};
+pub use fixture::{bifold_program, on_each_server, on_each_server_by, with_cluster};
 pub use packets::{Answer, Caps, Cell, Column, OkPacket, Param, ResultSet, ServerError, Statement};
 pub use raw::{Client, Greeting, Login};
