@@ -61,7 +61,8 @@ pub trait Source {
 impl TableDef {
     /// A column, in any letter case.
     pub fn column(&self, name: &str) -> Option<&ColumnDef> {
-        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+        let is_it = |own: &str| own.eq_ignore_ascii_case(name) || own.to_lowercase() == name.to_lowercase();
+        self.columns.iter().find(|column| is_it(&column.name))
     }
 
     /// The columns that INSERT without a column list and `SELECT *` mean.

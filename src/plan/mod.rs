@@ -10,7 +10,9 @@ use crate::topology::{Schema, TableRule};
 
 pub mod allow;
 pub mod ddl;
+mod function;
 pub mod local;
+mod predicate;
 
 /// A statement's plan and what is true of it whatever the plan.
 #[derive(Debug)]
@@ -136,7 +138,7 @@ pub struct KeyMatch {
     pub null_safe: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyColumn {
     /// The sharding key.
     Key,
@@ -146,10 +148,10 @@ pub enum KeyColumn {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueSource {
-    /// A literal or `?`, with the number of minus signs before it odd or not.
-    One { item: Item, negative: bool },
-    /// A collapsed list of literals or `?`.
-    List { item: Item },
+    /// The items `from..to`: a literal with its signs, or `?`.
+    One { from: Item, to: Item },
+    /// A list of such values that is one item.
+    List(Item),
 }
 
 /// A statement for one server.

@@ -1,0 +1,199 @@
+//! One walk over a statement's tree: which tables it names, what pins each of them, where the text
+//! must be cut, and what else decides how it may run. The walk knows MySQL's scopes; what it can't
+//! resolve it leaves unpinned, which is refused or sent wide, never misrouted.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, TableDef, TableName};
+use crate::context::Setting;
+use crate::error::{Error, Result};
+use crate::plan::predicate::Column;
+use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, TableRef, Template, ValueSource};
+use crate::sql::ast::Name;
+use crate::sql::fingerprint::Fingerprint;
+use crate::sql::{Source, Span, literal};
+use crate::topology::{Schema, TableRule, Topology};
+
+mod expression;
+mod facts;
+mod query;
+mod scope;
+mod tables;
+
+pub(crate) use scope::Env;
+pub(crate) use tables::Spot;
+
+/// Everything around a statement that its plan depends on.
+pub struct Scene<'a> {
+    pub topology: &'a Topology,
+    pub catalog: &'a Catalog,
+    pub user: &'a str,
+    pub host: &'a str,
+    /// The schemas that the user may use.
+    pub allowed: &'a [String],
+    /// The session's schema.
+    pub schema: Option<&'a str>,
+}
+
+/// What the walk gathers.
+pub(crate) struct Survey<'a> {
+    pub scene: &'a Scene<'a>,
+    pub source: Source<'a>,
+    pub fingerprint: &'a Fingerprint,
+    /// For the words of a denial.
+    pub verb: &'static str,
+    pub refs: Vec<Found>,
+    origins: Vec<Origin>,
+    cuts: Vec<TokenCut>,
+    pub marks: Marks,
+    /// Definitions that the catalog does not hold yet.
+    pub lacks: BTreeSet<TableName>,
+}
+
+/// A table that the statement names.
+pub(crate) struct Found {
+    pub schema: Arc<Schema>,
+    pub table: Arc<str>,
+    pub kind: FoundKind,
+    pub def: Option<Arc<TableDef>>,
+    pub keys: Vec<KeyMatch>,
+}
+
+#[derive(Clone)]
+pub(crate) enum FoundKind {
+    Unsharded,
+    Reference,
+    Sharded(Arc<TableRule>),
+}
+
+/// What rows come from, by `SourceNo`.
+enum Origin {
+    Table {
+        found: RefNo,
+        /// As qualifiers call it.
+        name: Box<str>,
+        /// Without an alias a qualifier may hold the schema too.
+        aliased: bool,
+        /// The server's text has no alias here: qualifiers need the physical name.
+        bare: bool,
+    },
+    Derived { name: Box<str>, columns: Option<Arc<[Export]>> },
+}
+
+/// A column of a derived table, and what is known of its values.
+#[derive(Clone, Debug)]
+pub(crate) struct Export {
+    pub name: Box<str>,
+    /// The column below, where the value is one row's unchanged.
+    pub column: Option<Column>,
+    /// Lists that its value is in, in every row; or it is NULL.
+    pub values: Vec<Vec<ValueSource>>,
+}
+
+/// What else a plan must know.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    pub locks_rows: bool,
+    pub calc_found_rows: bool,
+    pub writes: bool,
+    pub named_lock: bool,
+    /// A function that is not built in.
+    pub routine: bool,
+    pub clock: bool,
+    pub chance: bool,
+    /// Reads a variable, user's or system's.
+    pub variables: bool,
+    /// A subquery stands in it.
+    pub subquery: bool,
+    pub session: bool,
+    pub assigns: BTreeSet<Setting>,
+}
+
+/// A cut by tokens, before it becomes one by items.
+struct TokenCut {
+    span: Span,
+    with: Patch,
+}
+
+impl<'a> Survey<'a> {
+    pub fn new(scene: &'a Scene<'a>, source: Source<'a>, fingerprint: &'a Fingerprint, verb: &'static str) -> Self {
+        Survey {
+            scene,
+            source,
+            fingerprint,
+            verb,
+            refs: Vec::new(),
+            origins: Vec::new(),
+            cuts: Vec::new(),
+            marks: Marks::default(),
+            lacks: BTreeSet::new(),
+        }
+    }
+
+    /// The statement names a table that must be found by its key.
+    pub fn has_sharded(&self) -> bool {
+        self.refs.iter().any(|found| matches!(found.kind, FoundKind::Sharded(_)))
+    }
+
+    /// An identifier as it is meant.
+    pub fn name(&self, name: Name) -> String {
+        literal::name(&self.source, name).into_owned()
+    }
+
+    pub fn item(&self, token: u32) -> Item {
+        Item(self.fingerprint.item_of(token))
+    }
+
+    pub fn cut(&mut self, span: Span, with: Patch) {
+        self.cuts.push(TokenCut { span, with });
+    }
+
+    /// Are there cuts within these tokens?
+    pub fn is_cut(&self, span: Span) -> bool {
+        self.cuts.iter().any(|cut| span.start <= cut.span.start && cut.span.end <= span.end)
+    }
+
+    /// The template of the whole statement.
+    pub fn template(&mut self) -> Result<Template> {
+        let mut cuts = std::mem::take(&mut self.cuts);
+        cuts.sort_by_key(|cut| (cut.span.start, cut.span.end));
+        for cut in &cuts {
+            // What stands in a list that is one item has no item of its own.
+            let list = self.fingerprint.lists().iter().find(|list| {
+                list.span.start < cut.span.end.max(cut.span.start + 1) && cut.span.start < list.span.end
+            });
+            if list.is_some_and(|list| cut.span.start > list.span.start) {
+                return Err(Error::refused(
+                    "a table's qualifier or a session function inside a list of rows is not supported: \
+                     name columns without their table there, and give values",
+                ));
+            }
+        }
+        let cuts = cuts
+            .into_iter()
+            .map(|cut| Cut {
+                from: self.item(cut.span.start),
+                to: if cut.span.is_empty() {
+                    self.item(cut.span.start)
+                } else {
+                    Item(self.item(cut.span.end - 1).0 + 1)
+                },
+                with: cut.with,
+            })
+            .collect();
+        let refs = std::mem::take(&mut self.refs).into_iter().map(Found::into_ref).collect();
+        Ok(Template { refs, cuts })
+    }
+}
+
+impl Found {
+    fn into_ref(self) -> TableRef {
+        let kind = match self.kind {
+            FoundKind::Unsharded => RefKind::Unsharded,
+            FoundKind::Reference => RefKind::Reference,
+            FoundKind::Sharded(rule) => RefKind::Sharded(Located { rule, keys: self.keys }),
+        };
+        TableRef { schema: self.schema, table: self.table, kind }
+    }
+}

@@ -1,0 +1,112 @@
+//! A table's name becomes a reference: the schema and the rule behind it, or the error that a
+//! server gives one who may not see it. The cut that puts the physical name in is made here.
+
+use std::sync::Arc;
+
+use super::{Found, FoundKind, Origin, Survey};
+use crate::catalog;
+use crate::error::{Error, Result, code};
+use crate::plan::predicate::SourceNo;
+use crate::plan::{Patch, RefNo};
+use crate::sql::ast::{Name, TableName};
+use crate::sql::{Flavour, Span};
+use crate::topology::{Schema, TableKind};
+
+/// How a table stands in the text.
+#[derive(Clone, Copy)]
+pub(crate) enum Spot {
+    /// Where an alias may stand; before this token, which follows the name and its PARTITION.
+    Aliased { alias: Option<Name>, before: u32 },
+    /// Where none may: INSERT, REPLACE, the single-table DELETE.
+    Bare,
+}
+
+impl Survey<'_> {
+    /// A table of FROM, UPDATE, INSERT or DELETE as a source of rows.
+    pub fn table(&mut self, table: &TableName, spot: Spot) -> Result<SourceNo> {
+        let found = self.reference(table)?;
+        let logical = self.refs[usize::from(found.0)].table.to_string();
+        let (name, aliased, bare) = match spot {
+            Spot::Aliased { alias: Some(alias), .. } => (self.name(alias), true, false),
+            Spot::Aliased { alias: None, .. } => (logical.clone(), false, false),
+            Spot::Bare => (logical.clone(), false, true),
+        };
+        let mut patch_alias = None;
+        if let Spot::Aliased { alias: None, before } = spot {
+            let alias = quoted(&logical);
+            if before == table.span.end {
+                patch_alias = Some(alias.into_bytes().into());
+            } else {
+                let text = format!(" AS {alias} ");
+                self.cut(Span::new(before, before), Patch::Text(text.into_bytes().into()));
+            }
+        }
+        self.cut(table.span, Patch::Table { table: found, alias: patch_alias });
+        Ok(self.add(Origin::Table { found, name: name.into(), aliased, bare }))
+    }
+
+    /// A name that stands for a table without being a source: a sequence, a table to lock.
+    pub fn reference(&mut self, table: &TableName) -> Result<RefNo> {
+        let schema = self.schema_of(table)?;
+        let name = self.name(table.name);
+        let kind = match schema.rule(&name) {
+            Some(rule) => match rule.kind {
+                TableKind::Sharded(_) => FoundKind::Sharded(Arc::clone(rule)),
+                TableKind::Reference => FoundKind::Reference,
+                TableKind::Unsharded => FoundKind::Unsharded,
+            },
+            // Subtables are there, but nobody is told.
+            None if schema.logical_of(name.as_bytes()).is_some() => {
+                let text = format!("Table '{}.{name}' doesn't exist", schema.name);
+                return Err(Error::client(code::NO_SUCH_TABLE, text));
+            }
+            None => FoundKind::Unsharded,
+        };
+        let key = catalog::TableName::new(&schema.name, &name);
+        let def = self.scene.catalog.get(&key);
+        if def.is_none() {
+            self.lacks.insert(key);
+        }
+        let no = RefNo(u16::try_from(self.refs.len()).map_err(|_| Error::refused("too many tables in a statement"))?);
+        self.refs.push(Found { schema, table: name.into(), kind, def, keys: Vec::new() });
+        Ok(no)
+    }
+
+    pub(super) fn add(&mut self, origin: Origin) -> SourceNo {
+        let no = SourceNo(u32::try_from(self.origins.len()).expect("a statement has fewer tokens"));
+        self.origins.push(origin);
+        no
+    }
+
+    fn schema_of(&self, table: &TableName) -> Result<Arc<Schema>> {
+        let name = match (table.db, self.scene.schema) {
+            (Some(db), _) => self.name(db),
+            (None, Some(schema)) => schema.to_owned(),
+            (None, None) => return Err(Error::client(code::NO_DB, "No database selected")),
+        };
+        if name.eq_ignore_ascii_case("information_schema") {
+            return Err(Error::refused(
+                "reading information_schema through the proxy is not supported yet: use SHOW and DESCRIBE",
+            ));
+        }
+        match self.scene.topology.schema(&name) {
+            Some(schema) if self.scene.allowed.contains(&name) => Ok(Arc::clone(schema)),
+            Some(_) | None => Err(self.denied(&name, &self.name(table.name))),
+        }
+    }
+
+    /// As a server says it to a user without rights there, whether the table exists or not.
+    fn denied(&self, schema: &str, table: &str) -> Error {
+        let (verb, user, host) = (self.verb, self.scene.user, self.scene.host);
+        let object = match self.source.dialect.flavour {
+            Flavour::MySql => format!("'{table}'"),
+            Flavour::MariaDb => format!("`{schema}`.`{table}`"),
+        };
+        Error::client(code::TABLE_DENIED, format!("{verb} command denied to user '{user}'@'{host}' for table {object}"))
+    }
+}
+
+/// A name in backticks, which every sql_mode reads alike.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
