@@ -43,9 +43,9 @@ pub struct Versions {
     pub catalog: u64,
 }
 
-/// Everything besides the form that plans differ by; the key's first part. Made again only when
-/// one of these changes, so that a statement just appends its form.
-pub fn prefix(user: &str, schema: Option<&str>, charset: &str, dialect: &Dialect) -> Vec<u8> {
+/// Puts everything besides the form that plans differ by into a key, which then goes on with the
+/// form.
+pub fn put_prefix(key: &mut Vec<u8>, user: &str, schema: Option<&str>, charset: &str, dialect: &Dialect) {
     let mode = dialect.mode;
     let bits = [
         mode.ansi_quotes,
@@ -55,13 +55,18 @@ pub fn prefix(user: &str, schema: Option<&str>, charset: &str, dialect: &Dialect
         mode.high_not_precedence,
         schema.is_some(),
     ];
-    let mut key = vec![bits.into_iter().fold(0, |byte, bit| byte << 1 | u8::from(bit))];
+    key.push(bits.into_iter().fold(0, |byte, bit| byte << 1 | u8::from(bit)));
     // NUL ends each part: none of these names holds one.
     for part in [user, schema.unwrap_or(""), charset] {
         key.extend_from_slice(part.as_bytes());
         key.push(0);
     }
-    key
+}
+
+impl Default for PlanCache {
+    fn default() -> Self {
+        PlanCache::new(8 << 20)
+    }
 }
 
 impl PlanCache {
@@ -192,7 +197,12 @@ mod tests {
     #[test]
     fn the_prefix_tells_no_schema_from_an_empty_name() {
         let dialect = Dialect::new(crate::sql::Flavour::MySql, 90704);
-        assert_ne!(prefix("a", None, "utf8mb4", &dialect), prefix("a", Some(""), "utf8mb4", &dialect));
-        assert_ne!(prefix("a", Some("b"), "utf8mb4", &dialect), prefix("ab", Some(""), "utf8mb4", &dialect));
+        let prefix = |user, schema| {
+            let mut key = Vec::new();
+            put_prefix(&mut key, user, schema, "utf8mb4", &dialect);
+            key
+        };
+        assert_ne!(prefix("a", None), prefix("a", Some("")));
+        assert_ne!(prefix("a", Some("b")), prefix("ab", Some("")));
     }
 }

@@ -4,15 +4,60 @@
 
 use std::sync::Arc;
 
+use crate::catalog::TableName;
 use crate::context::Setting;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::sql::ast::StatementKind;
+use crate::sql::fingerprint::Fingerprint;
+use crate::sql::{self, Source, parser};
+use crate::topology::key::KeyType;
 use crate::topology::{Schema, TableRule};
+use survey::Survey;
 
 pub mod allow;
+pub mod cache;
 pub mod ddl;
 mod function;
 pub mod local;
 mod predicate;
+mod select;
+mod survey;
+
+pub use survey::Scene;
+
+/// What became of planning.
+#[derive(Debug)]
+pub enum Outcome {
+    Planned(Planned),
+    /// These definitions are needed first: load them into the catalog and plan again. Where one
+    /// can't be loaded, that error is the answer to the statement.
+    Lacks(Vec<TableName>),
+}
+
+/// Plans the one statement of a text. Pure: all that it knows comes with the scene.
+pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) -> Result<Outcome> {
+    let (statement, _) = parser::parse(&source, fingerprint.span().start)?;
+    let survey = |verb| Survey::new(scene, source, fingerprint, verb);
+    let planned = match &statement.kind {
+        StatementKind::Query(query) => select::plan(survey("SELECT"), query),
+        _ => return Err(Error::refused("Bifold: this statement is not supported yet.")),
+    };
+    match planned {
+        Ok(outcome) => Ok(outcome),
+        Err(error) => Ok(Outcome::Planned(Planned {
+            plan: Plan::Refusal(error),
+            params: params(&source, fingerprint),
+            assigns: Vec::new(),
+            kind: Kind::Other,
+        })),
+    }
+}
+
+/// The number of `?` in the statement.
+fn params(source: &Source<'_>, fingerprint: &Fingerprint) -> u16 {
+    let count = fingerprint.span().tokens().filter(|token| source.kind(*token) == sql::Kind::Param).count();
+    u16::try_from(count).unwrap_or(u16::MAX)
+}
 
 /// A statement's plan and what is true of it whatever the plan.
 #[derive(Debug)]
@@ -124,6 +169,10 @@ pub enum RefKind {
 #[derive(Debug)]
 pub struct Located {
     pub rule: Arc<TableRule>,
+    /// The sharding key's type.
+    pub key_type: KeyType,
+    /// The id column's type, where ids carry the place.
+    pub id_type: Option<KeyType>,
     /// Any one of them pins the reference; with none it spans all places.
     pub keys: Vec<KeyMatch>,
 }
@@ -203,18 +252,44 @@ pub enum Over {
 /// INSERT or REPLACE of rows into a sharded table.
 #[derive(Debug)]
 pub struct Insert {
-    /// `refs[0]` is the target.
+    /// `refs[0]` is the target. Its cuts lie before and behind the rows, or in rows that stand
+    /// apart in the fingerprint.
     pub template: Template,
-    /// Where the rows stand.
-    pub rows: Item,
-    /// Position of the key's value in a row.
-    pub key: u16,
+    pub rows: Rows,
+    /// Number of the key's value in a row; `None`: the key is the id, and is added.
+    pub key: Option<u16>,
     pub id: Option<InsertId>,
+    /// The number of values that a row must have.
+    pub width: u16,
+    /// It answers with rows: of one place only.
+    pub returning: bool,
+}
+
+/// Where the rows of an INSERT are.
+#[derive(Debug)]
+pub enum Rows {
+    /// The items `from..to`: rows in parentheses with commas between. `cuts` are made in each row
+    /// alike, where they are one item together.
+    Values { from: Item, to: Item, cuts: Vec<RowCut> },
+    /// Assignments: the values by number, and the item behind the last.
+    Set { values: Vec<(Item, Item)>, end: Item },
+}
+
+/// A cut within a value of each row, by tokens from the value's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowCut {
+    pub value: u16,
+    pub from: u32,
+    pub to: u32,
+    pub with: Patch,
 }
 
 /// How rows get their ids.
 #[derive(Debug)]
 pub struct InsertId {
-    /// Position of the id's value in a row; `None`: the column is not named, and is added at the end.
+    /// The column, in backticks.
+    pub column: Box<str>,
+    /// Number of the id's value in a row; `None`: the column is not named, and is added at the end.
     pub position: Option<u16>,
+    pub id_type: KeyType,
 }

@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::plan::function::{Nature, nature};
 use crate::plan::{Patch, SessionValue};
 use crate::sql::Span;
-use crate::sql::ast::{ColumnRef, Expr, ExprKind, Function, FunctionForm, Name, OrderItem, Over, Query, Scope, SysVar, Window};
+use crate::sql::ast::{
+    self, ColumnRef, Expr, ExprKind, Function, FunctionForm, Name, OrderItem, Over, Query, Scope, SysVar, Window,
+};
 
 impl Survey<'_> {
     pub fn expr(&mut self, expr: &Expr, env: &Env<'_>) -> Result<()> {
@@ -144,16 +146,16 @@ impl Survey<'_> {
             self.cut(sequence.span, Patch::Table { table: found, alias: None });
             return Ok(());
         }
-        if let Some(db) = function.db {
-            return self.stored_function(db, function.name);
+        if function.db.is_some() {
+            return self.stored_function(function.db, function.name);
         }
-        match nature(self.source.bytes(function.name.0)) {
+        match nature(self.source.bytes(function.name.0))? {
             Nature::Fixed => {}
             Nature::Clock => self.marks.clock = true,
             Nature::Chance => self.marks.chance = true,
             Nature::Lock => self.marks.named_lock = true,
             Nature::Session => self.session_function(function, span),
-            Nature::Unknown => self.marks.routine = true,
+            Nature::Stored => return self.stored_function(None, function.name),
         }
         Ok(())
     }
@@ -180,10 +182,10 @@ impl Survey<'_> {
         self.session(span, value);
     }
 
-    /// `db.f(…)`: it lives on the schema's home shard.
-    fn stored_function(&mut self, db: Name, name: Name) -> Result<()> {
-        let span = Span::new(db.0, name.0 + 1);
-        let found = self.reference(&crate::sql::ast::TableName { span, db: Some(db), name })?;
+    /// `f(…)`, `db.f(…)`: it lives on the schema's home shard, and is called by its full name there.
+    fn stored_function(&mut self, db: Option<Name>, name: Name) -> Result<()> {
+        let span = Span::new(db.unwrap_or(name).0, name.0 + 1);
+        let found = self.reference(&ast::TableName { span, db, name })?;
         self.marks.routine = true;
         self.cut(span, Patch::Table { table: found, alias: None });
         Ok(())

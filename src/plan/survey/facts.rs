@@ -2,22 +2,13 @@
 //! that says nothing provable is passed over; nothing is taken from NOT, and from OR only what all
 //! its branches say of one column.
 
-use super::{Env, Origin, Survey};
+use super::{Env, Origin, Survey, key_type};
 use crate::plan::ValueSource;
 use crate::plan::predicate::{Column, Fact};
 use crate::plan::{Item, predicate};
 use crate::sql::Span;
 use crate::sql::ast::{BinaryOp, Expr, ExprKind, IsTest, Literal, UnaryOp};
-
-/// What two columns must share for one's constants to be the other's.
-#[derive(Debug, PartialEq, Eq)]
-enum Family {
-    Integer,
-    Date,
-    Bytes,
-    /// A character string, by collation.
-    Text(String),
-}
+use crate::topology::key::KeyType;
 
 impl Survey<'_> {
     /// The facts of a condition.
@@ -65,7 +56,9 @@ impl Survey<'_> {
     /// Two columns are equal: one's constants are the other's if they compare alike.
     pub fn equal(&self, a: Column, b: Column, out: &mut Vec<Fact>) {
         out.extend([Fact::Present(a.source), Fact::Present(b.source)]);
-        if self.family(&a).is_some_and(|family| self.family(&b) == Some(family)) {
+        if let (Some(one), Some(other)) = (self.type_of(&a), self.type_of(&b))
+            && one.meets(&other)
+        {
             out.push(Fact::Same(a, b));
         }
     }
@@ -163,22 +156,15 @@ impl Survey<'_> {
         self.fingerprint.lists().iter().any(|list| list.span == span)
     }
 
-    /// May constants be carried to and from this column, and to which others?
-    fn family(&self, column: &Column) -> Option<Family> {
+    /// How a column's values compare; `None` where that is not on the list of key types.
+    fn type_of(&self, column: &Column) -> Option<KeyType> {
         match self.origin(column.source) {
             Origin::Table { found, .. } => {
-                let def = self.refs[usize::from(found.0)].def.as_ref()?.column(&column.name)?;
-                Some(match def.data_type.as_str() {
-                    "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Family::Integer,
-                    "date" => Family::Date,
-                    "binary" | "varbinary" => Family::Bytes,
-                    "char" | "varchar" => Family::Text(def.collation.clone()?),
-                    _ => return None,
-                })
+                key_type(self.refs[usize::from(found.0)].def.as_ref()?.column(&column.name)?).ok()
             }
             Origin::Derived { columns, .. } => {
                 let export = columns.as_ref()?.iter().find(|export| export.name == column.name)?;
-                self.family(export.column.as_ref()?)
+                self.type_of(export.column.as_ref()?)
             }
         }
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, TableDef, TableName};
+use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::plan::predicate::Column;
@@ -13,6 +13,7 @@ use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, TableRef,
 use crate::sql::ast::Name;
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Source, Span, literal};
+use crate::topology::key::{Definition, KeyType};
 use crate::topology::{Schema, TableRule, Topology};
 
 mod expression;
@@ -78,7 +79,10 @@ enum Origin {
         /// The server's text has no alias here: qualifiers need the physical name.
         bare: bool,
     },
-    Derived { name: Box<str>, columns: Option<Arc<[Export]>> },
+    Derived {
+        name: Box<str>,
+        columns: Option<Arc<[Export]>>,
+    },
 }
 
 /// A column of a derived table, and what is known of its values.
@@ -160,9 +164,10 @@ impl<'a> Survey<'a> {
         cuts.sort_by_key(|cut| (cut.span.start, cut.span.end));
         for cut in &cuts {
             // What stands in a list that is one item has no item of its own.
-            let list = self.fingerprint.lists().iter().find(|list| {
-                list.span.start < cut.span.end.max(cut.span.start + 1) && cut.span.start < list.span.end
-            });
+            let list =
+                self.fingerprint.lists().iter().find(|list| {
+                    list.span.start < cut.span.end.max(cut.span.start + 1) && cut.span.start < list.span.end
+                });
             if list.is_some_and(|list| cut.span.start > list.span.start) {
                 return Err(Error::refused(
                     "a table's qualifier or a session function inside a list of rows is not supported: \
@@ -182,18 +187,43 @@ impl<'a> Survey<'a> {
                 with: cut.with,
             })
             .collect();
-        let refs = std::mem::take(&mut self.refs).into_iter().map(Found::into_ref).collect();
+        let refs = std::mem::take(&mut self.refs).into_iter().map(Found::into_ref).collect::<Result<_>>()?;
         Ok(Template { refs, cuts })
     }
 }
 
 impl Found {
-    fn into_ref(self) -> TableRef {
+    fn into_ref(self) -> Result<TableRef> {
         let kind = match self.kind {
             FoundKind::Unsharded => RefKind::Unsharded,
             FoundKind::Reference => RefKind::Reference,
-            FoundKind::Sharded(rule) => RefKind::Sharded(Located { rule, keys: self.keys }),
+            FoundKind::Sharded(rule) => {
+                let sharded = rule.sharded().expect("the kind says so");
+                let key_type = key_type_of(self.def.as_deref(), &self.table, &sharded.key)?;
+                let carrying = sharded.id.as_ref().filter(|id| id.layout.carries.is_some());
+                let id_type =
+                    carrying.map(|id| key_type_of(self.def.as_deref(), &self.table, &id.column)).transpose()?;
+                RefKind::Sharded(Located { key_type, id_type, keys: self.keys, rule: Arc::clone(&rule) })
+            }
         };
-        TableRef { schema: self.schema, table: self.table, kind }
+        Ok(TableRef { schema: self.schema, table: self.table, kind })
     }
+}
+
+/// The type of a key column, as the catalog has it.
+pub(crate) fn key_type_of(def: Option<&TableDef>, table: &str, column: &str) -> Result<KeyType> {
+    let def = def.and_then(|def| def.column(column)).ok_or_else(|| {
+        Error::operator(format!("Bifold: table {table} has no column {column}, which the topology file calls its key."))
+    })?;
+    key_type(def).map_err(|why| Error::operator(format!("Bifold: column {column} of table {table}: {why}.")))
+}
+
+pub(crate) fn key_type(column: &ColumnDef) -> std::result::Result<KeyType, String> {
+    KeyType::from_column(&Definition {
+        data_type: &column.data_type,
+        column_type: &column.column_type,
+        length: column.length,
+        charset: column.charset.as_deref(),
+        collation: column.collation.as_deref(),
+    })
 }

@@ -11,8 +11,8 @@ use crate::plan::predicate::{self, Column, Fact, SourceNo};
 use crate::plan::{KeyColumn, KeyMatch, Patch};
 use crate::sql::Span;
 use crate::sql::ast::{
-    self, Body, Expr, Into, IntoTarget, JoinCondition, JoinKind, Query, Select, SelectItem, SelectItemKind, TableFactor,
-    TableRef, TableRefKind, With,
+    self, Body, Expr, Into, IntoTarget, JoinCondition, JoinKind, Query, Select, SelectItem, SelectItemKind,
+    TableFactor, TableRef, TableRefKind, With,
 };
 
 /// The columns of a derived table; `None`: not known.
@@ -229,12 +229,7 @@ impl Survey<'_> {
     }
 
     /// The scope of a single table that takes no alias, and a WHERE.
-    pub fn bare_scope<'e>(
-        &mut self,
-        source: SourceNo,
-        filter: Option<&Expr>,
-        env: &'e Env<'e>,
-    ) -> Result<Env<'e>> {
+    pub fn bare_scope<'e>(&mut self, source: SourceNo, filter: Option<&Expr>, env: &'e Env<'e>) -> Result<Env<'e>> {
         let mut scope = Env { sources: vec![source], ..Env::below(env) };
         let mut facts = std::mem::take(&mut scope.facts);
         if let Some(filter) = filter {
@@ -383,7 +378,14 @@ impl Survey<'_> {
     }
 
     /// Both sides have this column, and it is equal in both.
-    fn shared(&self, name: &str, left: &predicate::Join, right: &predicate::Join, scope: &Env<'_>, out: &mut Vec<Fact>) {
+    fn shared(
+        &self,
+        name: &str,
+        left: &predicate::Join,
+        right: &predicate::Join,
+        scope: &Env<'_>,
+        out: &mut Vec<Fact>,
+    ) {
         let side = |join: &predicate::Join| {
             let sources: Vec<SourceNo> = scope.sources.iter().copied().filter(|source| join.has(*source)).collect();
             // With a RIGHT JOIN below, the joined column is not the leftmost one.

@@ -73,8 +73,7 @@ impl Survey<'_> {
     fn qualifier(&self, column: &ColumnRef, env: &Env<'_>) -> Option<SourceNo> {
         let table = self.name(column.table?);
         let db = column.db.map(|db| self.name(db));
-        env.chain()
-            .find_map(|env| env.sources.iter().copied().find(|no| self.is_called(*no, db.as_deref(), &table)))
+        env.chain().find_map(|env| env.sources.iter().copied().find(|no| self.is_called(*no, db.as_deref(), &table)))
     }
 
     /// How the server's text must call the table of a qualified column.

@@ -1,0 +1,73 @@
+//! Queries: the whole statement runs on one server, each of its tables in the place that pins it.
+
+use super::survey::{Env, FoundKind, Survey};
+use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Single, params};
+use crate::error::{Error, Result};
+use crate::sql::ast::Query;
+
+pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
+    survey.query(query, &Env::default())?;
+    if let Some(lacks) = survey.lacking() {
+        return Ok(lacks);
+    }
+    survey.all_pinned()?;
+    let marks = &survey.marks;
+    let effect = match (marks.writes, marks.locks_rows) {
+        (true, _) => Effect::Write,
+        (false, true) => Effect::Lock,
+        (false, false) => Effect::Read,
+    };
+    let kind = match (query_into(query), marks.calc_found_rows) {
+        (true, _) => Kind::Other,
+        (false, true) => Kind::CountedRows,
+        (false, false) => Kind::Rows,
+    };
+    single(survey, effect, kind)
+}
+
+/// SELECT … INTO variables answers with an OK.
+fn query_into(query: &Query) -> bool {
+    let in_select = match &query.body {
+        crate::sql::ast::Body::Select(select) => select.into.is_some(),
+        _ => false,
+    };
+    query.into.is_some() || in_select
+}
+
+/// The plan for one server of a statement that has been walked.
+pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Result<Outcome> {
+    let params = params(&survey.source, survey.fingerprint);
+    let template = survey.template()?;
+    let marks = survey.marks;
+    let bind = match (marks.named_lock, marks.routine) {
+        (true, _) => Some(Bind::NamedLock),
+        (false, true) => Some(Bind::Routine),
+        (false, false) => None,
+    };
+    let plan = Plan::Single(Single { template, effect, bind, needs_schema: marks.named_lock || marks.routine });
+    Ok(Outcome::Planned(Planned { plan, params, assigns: marks.assigns.into_iter().collect(), kind }))
+}
+
+impl Survey<'_> {
+    /// What must be known before anything about this statement can be proved.
+    pub fn lacking(&self) -> Option<Outcome> {
+        let needed = self.has_sharded() && !self.lacks.is_empty();
+        needed.then(|| Outcome::Lacks(self.lacks.iter().cloned().collect()))
+    }
+
+    /// Every sharded table has a predicate that may pin it.
+    pub fn all_pinned(&self) -> Result<()> {
+        for found in &self.refs {
+            let FoundKind::Sharded(rule) = &found.kind else { continue };
+            let Some(sharded) = rule.sharded() else { continue };
+            if found.keys.is_empty() {
+                let (table, key) = (&found.table, &sharded.key);
+                return Err(Error::refused(format!(
+                    "Bifold: table {table} is spread over many places by {key}, and the statement does not say which: \
+                     reading all of them is not supported yet. Add a condition such as {key} = … for it."
+                )));
+            }
+        }
+        Ok(())
+    }
+}
