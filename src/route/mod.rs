@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::sql::Source;
 use crate::sql::fingerprint::Fingerprint;
+use crate::topology::weight::Weights;
 use crate::topology::{Place, Schema, ServerNo, TableRule};
 use crate::value::Value;
 
@@ -19,12 +20,18 @@ pub struct Facts<'a> {
     pub last_insert_id: u64,
     pub row_count: i64,
     pub found_rows: u64,
-    /// The character set of literals, in lower case.
+    /// `character_set_client`: what literals are in.
     pub charset: &'a str,
+    /// `character_set_connection`: what servers turn them into before all else.
+    pub connection: &'a str,
     /// NO_AUTO_VALUE_ON_ZERO: a 0 in the id column is a 0.
     pub keeps_zero_ids: bool,
     /// The sql_mode is strict: what a column can't hold is an error and not a warning.
     pub strict: bool,
+    /// The statement's instant, seconds and microseconds of Unix time, for texts that several
+    /// places get; `None`: the session has SET timestamp itself.
+    pub instant: Option<(u64, u32)>,
+    pub weights: &'a Weights,
     pub ids: &'a dyn Ids,
 }
 
