@@ -78,6 +78,10 @@ pub(super) struct Settings {
     dialect: Dialect,
     /// The client's character set, in lower case.
     charset: String,
+    /// What literals are turned into, in lower case.
+    connection_charset: String,
+    /// The session has SET timestamp.
+    has_instant: bool,
     autocommit: bool,
     no_zero_ids: bool,
     strict: bool,
@@ -119,6 +123,16 @@ impl Client {
     /// The name of the client's character set.
     pub fn charset(&self) -> &str {
         &self.settings.charset
+    }
+
+    /// The name of the character set that servers turn literals into.
+    pub fn connection_charset(&self) -> &str {
+        &self.settings.connection_charset
+    }
+
+    /// The session says itself what NOW() is.
+    pub fn has_instant(&self) -> bool {
+        self.settings.has_instant
     }
 
     pub fn autocommit(&self) -> bool {
@@ -209,6 +223,7 @@ impl Settings {
     fn of(state: Arc<State>, engine: &Engine) -> Self {
         let profile = &engine.profile;
         let charset = state.system_word("character_set_client").unwrap_or("utf8mb4").to_ascii_lowercase();
+        let connection_charset = state.system_word("character_set_connection").unwrap_or(&charset).to_ascii_lowercase();
         let sql_mode = state.system_word("sql_mode").unwrap_or(&profile.sql_mode);
         let has = |name: &str| sql_mode.split(',').any(|mode| mode.eq_ignore_ascii_case(name));
         let autocommit =
@@ -222,6 +237,8 @@ impl Settings {
             no_zero_ids: has("NO_AUTO_VALUE_ON_ZERO"),
             strict: has("STRICT_TRANS_TABLES") || has("STRICT_ALL_TABLES"),
             charset,
+            connection_charset,
+            has_instant: state.system("timestamp").is_some(),
             autocommit,
             state,
         }

@@ -95,7 +95,8 @@ impl Ids for Stash<'_> {
             left -= run.count;
             runs.push(run);
         }
-        out.extend(runs.drain(..).flat_map(Run::ids));
+        // Kept: another wait may follow, for another place, and then all is routed again.
+        out.extend(runs.iter().copied().flat_map(Run::ids));
         Ok(true)
     }
 }

@@ -2,6 +2,7 @@
 //! its values, carried out. Text and prepared form go the same way; only what is sent differs.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::client::Client;
 use super::engine::Engine;
@@ -152,6 +153,15 @@ pub(super) fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'
         charset: client.charset(),
         keeps_zero_ids: client.keeps_zero_ids(),
         strict: client.is_strict(),
+        connection: client.connection_charset(),
+        instant: (!client.has_instant()).then(now),
+        weights: &engine.weights,
         ids,
     }
+}
+
+/// Seconds and microseconds of Unix time.
+fn now() -> (u64, u32) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_secs(), now.subsec_micros())
 }
