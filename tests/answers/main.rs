@@ -4,3 +4,4 @@
 mod common;
 
 mod harness;
+mod login;
