@@ -22,13 +22,12 @@ pub(super) fn canonical<'v>(fixed: bool, length: u32, value: &Value<'v>, reading
     Some(Key::Bytes(if fixed && bytes.len() < length { Cow::Owned(padded(&bytes, length)) } else { bytes }))
 }
 
-/// The bytes of a string as they reach the column: in the connection's character set.
+/// The bytes of a string as they reach the column. A literal arrives in the connection's character set, one with an
+/// introducer in its own; where the two differ only ASCII is the same in both.
 fn connected<'v>(bytes: &'v [u8], charset: &str, connection: &str) -> Option<Cow<'v, [u8]>> {
-    if charset.eq_ignore_ascii_case(connection) || charset.eq_ignore_ascii_case("binary") {
-        return Some(Cow::Borrowed(bytes));
-    }
-    let text = Charset::named(charset)?.decode(bytes)?;
-    Charset::named(connection)?.encode(&text).map(Cow::Owned)
+    let as_written = charset.eq_ignore_ascii_case(connection) || charset.eq_ignore_ascii_case("binary");
+    let as_ascii = || Charset::named(charset).and(Charset::named(connection)).is_some() && bytes.is_ascii();
+    (as_written || as_ascii()).then_some(Cow::Borrowed(bytes))
 }
 
 /// A number beside a byte string is compared as a number: `'5'`, `'5.0'` and `'05'` are all equal to it.

@@ -20,13 +20,13 @@ pub(super) fn canonical<'v>(value: &Value<'_>) -> Option<Key<'v>> {
     real(year, month, day).then(|| Key::Bytes(Cow::Owned(format!("{year:04}-{month:02}-{day:02}").into_bytes())))
 }
 
-/// `2024-01-02`, `2024-1-2`, `20240102`; a time of midnight may follow the first.
+/// `2024-01-02`, `2024-1-2`, midnight after them, `20240102`. (`20240102 00:00:00` has another meaning.)
 fn written(text: &[u8]) -> Option<(u64, u64, u64)> {
-    let text = text.strip_suffix(b" 00:00:00").unwrap_or(text);
     if text.len() == 8 && text.iter().all(u8::is_ascii_digit) {
         return packed(number(text)?);
     }
-    let mut parts = text.split(|&byte| byte == b'-');
+    let day = text.strip_suffix(b" 00:00:00").unwrap_or(text);
+    let mut parts = day.split(|&byte| byte == b'-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let short = |part: &[u8]| part.len() <= 2;
     if parts.next().is_some() || year.len() != 4 || !short(month) || !short(day) {

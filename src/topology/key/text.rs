@@ -29,9 +29,18 @@ impl Characters {
         &self.collation
     }
 
-    /// Stored without loss and without a Note. (What is too long by spaces only would be cut with one.)
+    /// A CHAR that does not pad has no spaces at its end, unless PAD_CHAR_TO_FULL_LENGTH gives it some; and what
+    /// weighs as a space (U+00A0) it may have. So a space at the literal's end says nothing certain.
+    fn compares(&self, text: &[u8]) -> bool {
+        let pads = match self.collation.order() {
+            Order::Binary { pads } => pads,
+            Order::Weights { space, .. } => space.is_some(),
+        };
+        pads || !self.fixed || !text.ends_with(b" ")
+    }
+
+    /// Stored without an error or a Note on any server: spaces that are too many are cut with one or the other.
     fn fits(&self, text: &str) -> bool {
-        let text = if self.fixed { text.trim_end_matches(' ') } else { text };
         text.len() <= self.length as usize || text.chars().count() <= self.length as usize
     }
 }
@@ -54,11 +63,14 @@ impl KeyType {
         value: &Value<'v>,
         reading: &Reading<'_>,
     ) -> Canonical<'v> {
+        let comparing = reading.purpose == Purpose::Compare;
         match read(characters, value, reading) {
-            Read::Text(text) if reading.purpose == Purpose::Compare || characters.fits(&text) => {
+            Read::Text(text) if comparing && characters.compares(text.as_bytes()) => {
                 self.of_text(characters, text, reading)
             }
+            Read::Text(text) if !comparing && characters.fits(&text) => self.of_text(characters, text, reading),
             Read::Text(_) | Read::NotExact => Canonical::NotExact,
+            Read::Foreign { bytes, .. } if comparing && !characters.compares(bytes) => Canonical::NotExact,
             Read::Foreign { bytes, charset } if bytes.len() <= ASKED_BYTES => {
                 asked(foreign_question(self, characters, bytes, charset, reading.purpose), reading)
             }
@@ -181,9 +193,6 @@ fn foreign_question(
     let same = format!("CAST(CONVERT({converted} USING {charset}) AS BINARY) = CAST({given} AS BINARY)");
     let fits = match purpose {
         Purpose::Compare => String::new(),
-        Purpose::Store if characters.fixed => {
-            format!(" AND CHAR_LENGTH(TRIM(TRAILING ' ' FROM {converted})) <= {}", characters.length)
-        }
         Purpose::Store => format!(" AND CHAR_LENGTH({converted}) <= {}", characters.length),
     };
     let key = match purpose {
