@@ -1,12 +1,11 @@
 //! Makes ids: one `Generator` a table, one `CarryingGenerator` a table whose ids carry their place.
 //!
 //! Each run is consecutive and of one millisecond. The clock and the right to issue come from an `Issuer`, shared
-//! by all tables of a proxy. Nothing here is locked; a wait is a timer, never a spinning thread.
+//! by all tables of a proxy. Nothing here is locked or waits: `None` says that a millisecond must pass.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use super::clock::Clock;
 use super::counter::{Counter, Fit, Shape, Step};
@@ -75,11 +74,6 @@ impl Generator {
     pub fn take_now(&self, count: u32) -> Result<Option<Run>> {
         self.making.step(&self.counter, count, None, Fit::Whole)
     }
-
-    /// Runs that hold `count` ids together: one run up to 2^sequence ids, and several beyond.
-    pub async fn take(&self, count: u32) -> Result<Vec<Run>> {
-        self.making.runs(&self.counter, count, None, Fit::Whole).await
-    }
 }
 
 impl CarryingGenerator {
@@ -104,12 +98,6 @@ impl CarryingGenerator {
     /// One run of at most `count` ids of one place; `None`: none in this moment, ask again in a millisecond.
     pub fn take_now(&self, place: Carried, count: u32) -> Result<Option<Run>> {
         self.making.step(self.counter(place)?, count, Some(place), Fit::Some)
-    }
-
-    /// Runs that hold `count` ids of one place together; 2^sequence a millisecond at most.
-    pub async fn take(&self, place: Carried, count: u32) -> Result<Vec<Run>> {
-        let counter = self.counter(place)?;
-        self.making.runs(counter, count, Some(place), Fit::Some).await
     }
 
     fn counter(&self, place: Carried) -> Result<&Counter> {
@@ -145,21 +133,6 @@ impl Making {
 
     fn counter(&self) -> Counter {
         Counter::new(self.after, self.shape)
-    }
-
-    async fn runs(&self, counter: &Counter, count: u32, carried: Option<Carried>, fit: Fit) -> Result<Vec<Run>> {
-        let mut runs = Vec::with_capacity(1);
-        let mut left = count;
-        while left > 0 {
-            match self.step(counter, left, carried, fit)? {
-                Some(run) => {
-                    left -= run.count;
-                    runs.push(run);
-                }
-                None => tokio::time::sleep(Duration::from_millis(1)).await,
-            }
-        }
-        Ok(runs)
     }
 
     /// One run, or `None`: ask again in a moment.
@@ -211,6 +184,7 @@ impl Making {
 mod tests {
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
 
     use super::*;
     use crate::config::{DEFAULT_EPOCH_MS, IdBits};
@@ -220,6 +194,35 @@ mod tests {
     const PLAIN: IdLayout = IdLayout { bits: IdBits::PLAIN, epoch_ms: DEFAULT_EPOCH_MS, tag: 0, carries: None };
     const CARRYING: IdLayout =
         IdLayout { bits: IdBits::CARRIES_KEY, epoch_ms: DEFAULT_EPOCH_MS, tag: 0, carries: Some(64) };
+
+    type TakeNow<'a> = &'a (dyn Fn(u32) -> Result<Option<Run>> + Sync);
+
+    /// Runs that hold `count` ids together, waiting as a statement does.
+    async fn all(take_now: TakeNow<'_>, count: u32) -> Result<Vec<Run>> {
+        let (mut runs, mut left) = (Vec::new(), count);
+        while left > 0 {
+            match take_now(left)? {
+                Some(run) => {
+                    left -= run.count;
+                    runs.push(run);
+                }
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+        Ok(runs)
+    }
+
+    impl Generator {
+        async fn take(&self, count: u32) -> Result<Vec<Run>> {
+            all(&|left| self.take_now(left), count).await
+        }
+    }
+
+    impl CarryingGenerator {
+        async fn take(&self, place: Carried, count: u32) -> Result<Vec<Run>> {
+            all(&|left| self.take_now(place, left), count).await
+        }
+    }
 
     /// Goes on by a millisecond every so many looks.
     struct Fake {

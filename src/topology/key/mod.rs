@@ -38,7 +38,8 @@ pub enum KeyType {
 /// What the value is for, which decides how MySQL converts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// `key = value`: every stored value that may compare equal must have the canonical form.
+    /// `key = value`, or one of constants in `key IN (…)`: every stored value that may compare equal must have the
+    /// canonical form. (With a column among the elements MySQL compares all of them as doubles: no place is certain.)
     Compare,
     /// INSERT, UPDATE: the canonical form of what the column will store.
     Store,
