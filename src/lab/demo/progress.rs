@@ -26,7 +26,8 @@ impl Progress {
 
     pub(super) fn done(self) {
         let line = format!("  {:<42} done in {:.1} s", self.what, self.since.elapsed().as_secs_f32());
-        println!("{}{line:<100}", if self.terminal { "\r" } else { "" });
+        // On a terminal the line covers the bar that was drawn there.
+        if self.terminal { println!("\r{line:<100}") } else { println!("{line}") }
     }
 
     fn draw(&self, state: &str) {
