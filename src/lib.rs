@@ -60,5 +60,8 @@ pub mod server;
 // Starts real servers and the proxy: for demo, tests and bench.
 pub mod lab;
 
+// The live half of `bifold check`.
+pub mod check;
+
 // The command line.
 pub mod cli;

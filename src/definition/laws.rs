@@ -4,6 +4,7 @@
 
 use super::facts::{Facts, UniqueKey, UniquePart, same_name};
 use crate::catalog::ColumnDef;
+use crate::topology::key::{self, KeyType};
 use crate::topology::{IdRule, Sharded, TableKind, TableRule, UniquePerPlace};
 
 /// A law broken: the key of the table's rule that it concerns, what is wrong, what to do.
@@ -103,23 +104,23 @@ fn key_column(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Ve
             "make it a plain column, or take another one as `key`",
         ));
     }
-    if let Err(reason) = key_type(column) {
-        found.push(Breach::new(
-            "key",
-            format!("`{}` of table `{}` cannot be a sharding key: {reason}", sharded.key, rule.name),
-            "take an integer, DATE, BINARY, VARBINARY, CHAR or VARCHAR column",
-        ));
+    let named = |reason: String| {
+        Breach::new("key", format!("the sharding key `{}` of table `{}`", sharded.key, rule.name), reason)
+    };
+    match key_type(column) {
+        Err(reason) => found.push(named(reason)),
+        Ok(key_type) => found.extend(key_type.allows(sharded.hash).err().map(named)),
     }
 }
 
-/// Why a column cannot be a key. Until the list of key types stands, its outline.
-fn key_type(column: &ColumnDef) -> Result<(), String> {
-    const KINDS: [&str; 10] =
-        ["tinyint", "smallint", "mediumint", "int", "bigint", "date", "binary", "varbinary", "char", "varchar"];
-    match KINDS.contains(&column.data_type.as_str()) {
-        true => Ok(()),
-        false => Err(format!("its type is {}", column.column_type)),
-    }
+fn key_type(column: &ColumnDef) -> Result<KeyType, String> {
+    KeyType::from_column(&key::Definition {
+        data_type: &column.data_type,
+        column_type: &column.column_type,
+        length: column.length,
+        charset: column.charset.as_deref(),
+        collation: column.collation.as_deref(),
+    })
 }
 
 fn unique_keys(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {

@@ -6,9 +6,13 @@
 mod facts;
 mod laws;
 mod naming;
+mod reading;
 mod text;
 
 pub use facts::{Facts, UniqueKey, UniquePart};
 pub use laws::{Breach, breaches, key_changes};
-pub use naming::Naming;
+pub use naming::{Naming, SCRATCH_PREFIX};
+pub use reading::reading_state;
 pub use text::{Definition, identifier};
+
+pub(crate) use crate::catalog::quoted;

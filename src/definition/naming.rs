@@ -5,11 +5,16 @@ use std::borrow::Cow;
 
 use crate::topology::{NamePattern, SubtableNo};
 
+/// Names of tables in which a definition is tried begin so.
+pub const SCRATCH_PREFIX: &str = "bifold_scratch_";
+
 /// How one physical table of a logical table, and its constraints, are called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Naming {
     pub logical: String,
     pub physical: String,
+    /// 0 where the table is whole.
+    pub subtable: SubtableNo,
     /// Put behind a constraint's name: `positive` → `positive_0007`.
     suffix: String,
 }
@@ -19,18 +24,25 @@ impl Naming {
         Naming {
             logical: logical.to_owned(),
             physical: pattern.physical_name(subtable),
+            subtable,
             suffix: format!("_{:04}", subtable.0),
         }
     }
 
     /// A table that is whole in its database and keeps its name.
     pub fn whole(logical: &str) -> Self {
-        Naming { logical: logical.to_owned(), physical: logical.to_owned(), suffix: String::new() }
+        let logical = logical.to_owned();
+        Naming { physical: logical.clone(), logical, subtable: SubtableNo(0), suffix: String::new() }
     }
 
     /// A table of another name that stands for the logical one while its definition is tried.
-    pub fn scratch(logical: &str, physical: String) -> Self {
-        Naming { logical: logical.to_owned(), physical, suffix: "_scratch".to_owned() }
+    pub fn scratch(logical: &str, number: u64) -> Self {
+        Naming {
+            logical: logical.to_owned(),
+            physical: format!("{SCRATCH_PREFIX}{number:016x}"),
+            subtable: SubtableNo(0),
+            suffix: "_scratch".to_owned(),
+        }
     }
 
     /// A constraint's name in this physical table.
@@ -133,7 +145,8 @@ mod tests {
     use super::*;
 
     fn orders_7() -> Naming {
-        Naming { logical: "orders".into(), physical: "orders_0007".into(), suffix: "_0007".into() }
+        let pattern = crate::config::NamePattern::parse("orders_{n:04}", 8, 0).unwrap();
+        Naming::subtable("orders", &NamePattern::new(pattern), SubtableNo(7))
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::facts::same_name;
 use super::naming::Naming;
 
 /// Compared byte for byte; made a physical table again by [`Definition::create`].
@@ -60,6 +61,19 @@ impl Definition {
             };
         }
         out
+    }
+
+    /// Is there a CHECK or a foreign key of this name? Those carry a suffix below, keys do not.
+    pub fn has_constraint(&self, name: &str) -> bool {
+        let mut before = Before::Nothing;
+        Pieces(&self.0).any(|piece| {
+            let found = matches!((&piece, before), (Piece::Name(it), Before::Constraint) if same_name(it, name));
+            before = match piece {
+                Piece::Other(text) => Before::ending(text),
+                Piece::Name(_) | Piece::Quoted(_) => Before::Nothing,
+            };
+            found
+        })
     }
 
     pub fn as_str(&self) -> &str {

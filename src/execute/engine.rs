@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::ddl::Turns;
 use super::ids::Generators;
 use super::profile::Profile;
 use super::settings::Transitions;
@@ -28,6 +29,8 @@ pub struct Engine {
     pub transitions: Transitions,
     pub ids: Generators,
     pub weights: Weights,
+    /// One DDL statement per table at a time.
+    pub turns: Turns,
     /// What the servers are.
     pub profile: Profile,
 }
@@ -45,6 +48,7 @@ impl Engine {
             transitions: Transitions::default(),
             users: config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect(),
             weights: Weights::default(),
+            turns: Turns::default(),
             config,
             topology,
             servers,

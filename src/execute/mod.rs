@@ -2,7 +2,7 @@
 //! the session has to remember is noted.
 
 mod client;
-mod ddl;
+pub mod ddl;
 mod engine;
 mod exchange;
 mod ids;

@@ -90,7 +90,7 @@ impl Engine {
             Plan::Single(plan) => single::run(running, client, routed, plan).await,
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             Plan::Local(plan) => local::run(running, client, routed, plan).await,
-            Plan::Ddl(plan) => ddl::run(running, client, plan).await,
+            Plan::Ddl(plan) => ddl::serve(running, client, plan).await,
             Plan::Refusal(error) => Err(error.clone()),
         }
     }

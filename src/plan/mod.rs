@@ -40,6 +40,16 @@ pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) ->
     let survey = |verb| Survey::new(scene, source, fingerprint, verb);
     let planned = match &statement.kind {
         StatementKind::Query(query) => select::plan(survey("SELECT"), query),
+        StatementKind::CreateTable(_)
+        | StatementKind::AlterTable(_)
+        | StatementKind::DropTable(_)
+        | StatementKind::Truncate(_)
+        | StatementKind::RenameTable(_)
+        | StatementKind::CreateIndex(_)
+        | StatementKind::DropIndex(_) => ddl::plan(&source, &statement, scene).map(|ddl| {
+            let plan = Plan::Ddl(Box::new(ddl));
+            Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
+        }),
         _ => return Err(Error::refused("Bifold: this statement is not supported yet.")),
     };
     match planned {
@@ -68,6 +78,13 @@ pub struct Planned {
     /// Settings that running it changes (`SET @a`, `:=`, `INTO @v`): read back after it ran.
     pub assigns: Vec<Setting>,
     pub kind: Kind,
+}
+
+impl Planned {
+    /// DDL owns its text: a form with other literals in it would run with these.
+    pub fn serves_its_form(&self) -> bool {
+        !matches!(self.plan, Plan::Ddl(_))
+    }
 }
 
 /// What the reply is, for ROW_COUNT() and FOUND_ROWS().

@@ -2,11 +2,16 @@
 //! INDEX, RENAME TABLE. A plan of this family owns its text (cut into pieces, with the names that
 //! differ from place to place left open), so it serves one text and is not cached.
 
+mod columns;
+mod edits;
+mod planner;
+mod query;
 mod text;
 
 use std::fmt;
 use std::sync::Arc;
 
+pub use planner::plan;
 pub use text::{Piece, Text};
 
 use crate::definition::Naming;
@@ -28,6 +33,8 @@ pub enum Action {
         target: Target,
         text: Text,
         if_not_exists: bool,
+        /// The table whose definition it takes.
+        like: Option<Target>,
     },
     /// ALTER TABLE, CREATE INDEX, DROP INDEX: in every place that is not altered yet.
     Alter {
@@ -47,6 +54,8 @@ pub enum Action {
     Home {
         targets: Vec<Target>,
         text: Text,
+        /// It binds the connection to the session, and commits nothing.
+        temporary: bool,
     },
 }
 
@@ -153,7 +162,7 @@ impl fmt::Display for Ddl {
             }
         }
         if let (Some(text), Some(target)) = (text, self.targets().first()) {
-            let text = text.at(&target.naming(SubtableNo(0)), &self.schema.home().database);
+            let text = text.at(&target.naming(SubtableNo(0)), &self.schema.home().database, None);
             write!(f, "\n  {}", String::from_utf8_lossy(&text))?;
         }
         for note in &self.notes {

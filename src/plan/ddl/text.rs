@@ -1,6 +1,7 @@
 //! A statement's text with the names left open that differ from place to place.
 
-use crate::definition::{Naming, identifier};
+use crate::definition::{Definition, Naming, identifier};
+use crate::topology::NamePattern;
 
 /// Made a statement for one physical table by [`Text::at`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,11 @@ pub enum Piece {
     Beside(String),
     /// The database alone, where a qualifier stood.
     Database,
+    /// A sharded table of the same layout: its subtable of the same number.
+    Like(NamePattern),
+    /// The name of what is dropped or altered, which may be a constraint's or a key's: the
+    /// definition tells.
+    Known(String),
     /// A constraint's name, which has to be the only one in the database.
     Constraint(String),
 }
@@ -25,16 +31,22 @@ impl Text {
         Text(pieces)
     }
 
-    /// The statement for one physical table.
-    pub fn at(&self, naming: &Naming, database: &str) -> Vec<u8> {
+    /// The statement for one physical table; `known` is the definition of the table that stands.
+    pub fn at(&self, naming: &Naming, database: &str, known: Option<&Definition>) -> Vec<u8> {
         let mut out = Vec::new();
         for piece in &self.0 {
             match piece {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::Target => push_table(&mut out, database, &naming.physical),
                 Piece::Beside(table) => push_table(&mut out, database, table),
+                Piece::Like(pattern) => push_table(&mut out, database, &pattern.physical_name(naming.subtable)),
+                Piece::Known(name) if !known.is_some_and(|known| known.has_constraint(name)) => {
+                    out.extend_from_slice(identifier(name).as_bytes());
+                }
                 Piece::Database => out.extend_from_slice(identifier(database).as_bytes()),
-                Piece::Constraint(name) => out.extend_from_slice(identifier(&naming.constraint(name)).as_bytes()),
+                Piece::Constraint(name) | Piece::Known(name) => {
+                    out.extend_from_slice(identifier(&naming.constraint(name)).as_bytes())
+                }
             }
         }
         out

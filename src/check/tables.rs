@@ -1,0 +1,315 @@
+//! The physical tables: which are missing, which differ from the others, which break a law, and
+//! what lies beside them that should not.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use super::Subject;
+use super::agreement::named_some;
+use super::probe::{self, Probe};
+use super::report::Report;
+use crate::catalog::Rows;
+use crate::context::State;
+use crate::definition::{Breach, Definition, Facts, Naming, SCRATCH_PREFIX, breaches, identifier, quoted};
+use crate::error::Result;
+use crate::shard::{Conn, Server, Servers};
+use crate::topology::{Place, Schema, ShardNo, SubtableNo, TableKind, TableRule};
+
+pub(super) async fn check(
+    subject: &Subject<'_>,
+    servers: &Servers,
+    reading: &Arc<State>,
+    probes: &[Probe],
+    report: &mut Report,
+) {
+    let mut asking = JoinSet::new();
+    for schema in subject.topology.schemas() {
+        for probe in probes {
+            let there = |shard: &ShardNo| probe.databases.contains_key(&schema.shard(*shard).database);
+            let shards: Vec<ShardNo> = schema.shards_on(probe.no).map(|shard| shard.no).filter(there).collect();
+            let (schema, server, reading) = (schema.clone(), servers.get(probe.no).clone(), reading.clone());
+            asking.spawn(async move {
+                let read = read_shards(&server, &reading, &schema, &shards).await;
+                (schema.name.clone(), server, read)
+            });
+        }
+    }
+    let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+    for (schema, server, read) in asking.join_all().await {
+        match read {
+            Ok(shards) => found.entry(schema).or_default().extend(shards),
+            Err(error) => report.mistake(
+                &["server", &server.no.0.to_string()],
+                format!("reading the tables of server {} failed: {error}", server.name),
+                "",
+            ),
+        }
+    }
+    for schema in subject.topology.schemas() {
+        let mut shards = found.remove(&schema.name).unwrap_or_default();
+        shards.sort_by_key(|found| found.shard);
+        let mut rules: Vec<&Arc<TableRule>> = schema.rules().collect();
+        rules.sort_by(|a, b| a.name.cmp(&b.name));
+        for rule in rules {
+            Table { subject, schema, rule, shards: &shards }.check(report);
+        }
+        leftovers(subject, schema, &shards, report);
+    }
+}
+
+/// What one shard holds of its schema's tables.
+struct Found {
+    shard: ShardNo,
+    /// Names of all tables of the database.
+    names: BTreeSet<String>,
+    /// By logical table: the subtables that are there, with their definitions.
+    tables: HashMap<String, BTreeMap<SubtableNo, Definition>>,
+    /// By logical table: what is wrong with one subtable of each definition.
+    breaches: HashMap<String, Vec<(SubtableNo, Vec<Breach>)>>,
+}
+
+async fn read_shards(
+    server: &Arc<Server>,
+    reading: &Arc<State>,
+    schema: &Schema,
+    shards: &[ShardNo],
+) -> Result<Vec<Found>> {
+    let mut conn = probe::connect(server, reading).await?;
+    let mut found = Vec::new();
+    for shard in shards {
+        found.push(read_shard(&mut conn, schema, *shard).await?);
+    }
+    Ok(found)
+}
+
+async fn read_shard(conn: &mut Conn, schema: &Schema, shard: ShardNo) -> Result<Found> {
+    let database = &schema.shard(shard).database;
+    let sql = format!("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {}", quoted(database));
+    let names: BTreeSet<String> = probe::texts(conn, &sql).await?.into_iter().flatten().collect();
+    let mut found = Found { shard, names, tables: HashMap::new(), breaches: HashMap::new() };
+    for rule in schema.rules() {
+        let mut definitions = BTreeMap::new();
+        let mut judged: Vec<(Definition, SubtableNo)> = Vec::new();
+        let mut breaches_of_table = Vec::new();
+        for (subtable, naming) in expected(rule, shard).filter(|(_, naming)| found.names.contains(&naming.physical)) {
+            let definition = read_definition(conn, database, &naming).await?;
+            if !judged.iter().any(|(known, _)| *known == definition) {
+                let facts = read_facts(conn, database, &naming.physical).await?;
+                breaches_of_table.push((subtable, breaches(rule, &facts)));
+                judged.push((definition.clone(), subtable));
+            }
+            definitions.insert(subtable, definition);
+        }
+        found.tables.insert(rule.name.clone(), definitions);
+        found.breaches.insert(rule.name.clone(), breaches_of_table);
+    }
+    Ok(found)
+}
+
+async fn read_definition(conn: &mut Conn, database: &str, naming: &Naming) -> Result<Definition> {
+    let sql = format!("SHOW CREATE TABLE {}.{}", identifier(database), identifier(&naming.physical));
+    let shown = probe::texts(conn, &sql).await?.into_iter().next().and_then(|row| row.into_iter().nth(1));
+    Ok(Definition::new(&shown.unwrap_or_default(), naming))
+}
+
+async fn read_facts(conn: &mut Conn, database: &str, table: &str) -> Result<Facts> {
+    let mut answers: [Rows; 5] = Default::default();
+    for (answer, question) in answers.iter_mut().zip(Facts::questions(database, table)) {
+        *answer = conn.run(&question).await?.rows;
+    }
+    Ok(Facts::new(answers))
+}
+
+/// The physical tables that a shard should hold of a rule's table.
+fn expected(rule: &TableRule, shard: ShardNo) -> impl Iterator<Item = (SubtableNo, Naming)> + '_ {
+    let count = match &rule.kind {
+        TableKind::Sharded(sharded) => sharded.subtables,
+        TableKind::Reference => 1,
+        TableKind::Unsharded => u16::from(shard == crate::topology::HOME),
+    };
+    (0..count).map(move |n| {
+        let naming = match rule.sharded() {
+            Some(sharded) => Naming::subtable(&rule.name, &sharded.pattern, SubtableNo(n)),
+            None => Naming::whole(&rule.name),
+        };
+        (SubtableNo(n), naming)
+    })
+}
+
+/// One table of the topology and what all shards hold of it.
+struct Table<'a> {
+    subject: &'a Subject<'a>,
+    schema: &'a Schema,
+    rule: &'a TableRule,
+    shards: &'a [Found],
+}
+
+impl Table<'_> {
+    fn check(&self, report: &mut Report) {
+        let present: usize = self.shards.iter().map(|found| found.tables[&self.rule.name].len()).sum();
+        if present == 0 {
+            return self.not_created(report);
+        }
+        self.missing(report);
+        self.beyond(report);
+        self.beside(report);
+        self.differing(report);
+        self.breaches(report);
+    }
+
+    fn key<'k>(&'k self, last: &'k str) -> Vec<&'k str> {
+        let mut key = vec!["schema", &self.schema.name, "table", &self.rule.name];
+        if !last.is_empty() {
+            key.push(last);
+        }
+        key
+    }
+
+    fn not_created(&self, report: &mut Report) {
+        if !matches!(self.rule.kind, TableKind::Unsharded) && !self.shards.is_empty() {
+            report.warning(
+                &self.key(""),
+                format!("table `{}` does not exist yet", self.rule.name),
+                "CREATE TABLE through Bifold makes it in every place",
+            );
+        }
+    }
+
+    fn missing(&self, report: &mut Report) {
+        for found in self.shards {
+            let there = &found.tables[&self.rule.name];
+            let missing: Vec<String> = expected(self.rule, found.shard)
+                .filter(|(subtable, _)| !there.contains_key(subtable))
+                .map(|(_, naming)| naming.physical)
+                .collect();
+            if !missing.is_empty() {
+                report.mistake(
+                    &self.key("tables"),
+                    format!(
+                        "shard {} lacks {} of {} tables: {}",
+                        self.shard_name(found.shard),
+                        missing.len(),
+                        missing.len() + there.len(),
+                        named_some(&missing)
+                    ),
+                    "run CREATE TABLE through Bifold again: it makes what is missing",
+                );
+            }
+        }
+    }
+
+    /// A subtable numbered beyond the last one says that `tables` is wrong.
+    fn beyond(&self, report: &mut Report) {
+        let Some(sharded) = self.rule.sharded() else { return };
+        let next = sharded.pattern.physical_name(SubtableNo(sharded.subtables));
+        let with: Vec<String> = self
+            .shards
+            .iter()
+            .filter(|found| found.names.contains(&next))
+            .map(|found| self.shard_name(found.shard))
+            .collect();
+        if !with.is_empty() {
+            report.mistake(
+                &self.key("tables"),
+                format!("there is a table `{next}` on {}, one more than `tables` says", named_some(&with)),
+                "a wrong number sends every row elsewhere: count the tables and correct `tables`, or drop what is left over",
+            );
+        }
+    }
+
+    /// A table of the logical name beside its subtables is not reached any more.
+    fn beside(&self, report: &mut Report) {
+        let hides = |found: &&Found| {
+            found.names.contains(&self.rule.name)
+                && match &self.rule.kind {
+                    TableKind::Sharded(sharded) => sharded.pattern.logical_of(self.rule.name.as_bytes()).is_none(),
+                    TableKind::Reference => false,
+                    TableKind::Unsharded => found.shard != crate::topology::HOME,
+                }
+        };
+        let with: Vec<String> = self.shards.iter().filter(hides).map(|found| self.shard_name(found.shard)).collect();
+        if !with.is_empty() {
+            report.warning(
+                &self.key(""),
+                format!("a table `{}` on {} is reached by no statement", self.rule.name, named_some(&with)),
+                "if its rows are wanted, copy them through Bifold; then drop it",
+            );
+        }
+    }
+
+    /// Most subtables agree; the others are named.
+    fn differing(&self, report: &mut Report) {
+        let mut groups: Vec<(&Definition, Vec<Place>)> = Vec::new();
+        for found in self.shards {
+            for (subtable, definition) in &found.tables[&self.rule.name] {
+                let place = Place { shard: found.shard, subtable: *subtable };
+                match groups.iter_mut().find(|(known, _)| *known == definition) {
+                    Some((_, places)) => places.push(place),
+                    None => groups.push((definition, vec![place])),
+                }
+            }
+        }
+        groups.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+        let Some(((usual, _), others)) = groups.split_first() else { return };
+        for (definition, places) in others {
+            let (mine, theirs) = definition.first_difference(usual).unwrap_or_default();
+            let names: Vec<String> = places.iter().map(|place| self.physical_name(*place)).collect();
+            report.mistake(
+                &self.key(""),
+                format!(
+                    "{} of `{}` differ from the other {}: {} where they have {}; it is {}",
+                    places.len(),
+                    self.rule.name,
+                    if self.rule.sharded().is_some() { "subtables" } else { "shards" },
+                    mine,
+                    theirs,
+                    named_some(&names)
+                ),
+                "make them alike with ALTER TABLE on the servers, or run the ALTER that was interrupted through Bifold again",
+            );
+        }
+    }
+
+    fn breaches(&self, report: &mut Report) {
+        let mut told: Vec<&Breach> = Vec::new();
+        for breach in self.shards.iter().flat_map(|found| &found.breaches[&self.rule.name]).flat_map(|(_, list)| list) {
+            if !told.contains(&breach) {
+                report.mistake(&self.key(breach.topology_key), &breach.what, &breach.remedy);
+                told.push(breach);
+            }
+        }
+    }
+
+    fn shard_name(&self, shard: ShardNo) -> String {
+        let shard = self.schema.shard(shard);
+        format!("{}/{}", self.subject.topology.server(shard.server).name, shard.database)
+    }
+
+    fn physical_name(&self, place: Place) -> String {
+        let naming =
+            expected(self.rule, place.shard).nth(usize::from(place.subtable.0)).map(|(_, naming)| naming.physical);
+        format!("{}.{}", self.shard_name(place.shard), naming.unwrap_or_default())
+    }
+}
+
+/// Tables in which a definition was tried, of a proxy that was killed meanwhile.
+fn leftovers(subject: &Subject<'_>, schema: &Schema, shards: &[Found], report: &mut Report) {
+    for found in shards {
+        let shard = schema.shard(found.shard);
+        let left: Vec<&String> = found.names.iter().filter(|name| name.starts_with(SCRATCH_PREFIX)).collect();
+        if let Some(first) = left.first() {
+            report.warning(
+                &["schema", &schema.name, "shards"],
+                format!(
+                    "{} scratch tables of an interrupted ALTER or CREATE lie in {}/{}",
+                    left.len(),
+                    subject.topology.server(shard.server).name,
+                    shard.database
+                ),
+                format!("no data is in them: DROP TABLE `{}`.`{first}` and its like", shard.database),
+            );
+        }
+    }
+}

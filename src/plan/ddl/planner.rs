@@ -1,0 +1,451 @@
+//! From the tree of a DDL statement to its plan: which tables it means, which names are left
+//! open, and what is refused whatever the tables look like. What depends on a table's definition
+//! is left to the execution, which tries it on a server.
+
+use std::sync::Arc;
+
+use super::edits::Edits;
+use super::text::Piece;
+use super::{Action, Ddl, Reach, Target, columns};
+use crate::definition::SCRATCH_PREFIX;
+use crate::error::{Error, Result, code};
+use crate::plan::Scene;
+use crate::sql::ast::{
+    AlterSpec, AlterSpecKind, AlterTable, CreateIndex, CreateTable, DropIndex, DropTable, Name, RenamePair, Statement,
+    StatementKind, TableName,
+};
+use crate::sql::{Flavour, Source, literal};
+use crate::topology::{Schema, TableRule, Undeclared};
+
+/// The plan of a statement that changes definitions of tables.
+pub fn plan(source: &Source<'_>, statement: &Statement, scene: &Scene<'_>) -> Result<Ddl> {
+    let planner = Planner { source, scene };
+    match &statement.kind {
+        StatementKind::CreateTable(create) => planner.create(create),
+        StatementKind::AlterTable(alter) => planner.alter(alter),
+        StatementKind::DropTable(drop) => planner.drop(drop),
+        StatementKind::Truncate(table) => planner.truncate(table),
+        StatementKind::RenameTable(pairs) => planner.rename(pairs),
+        StatementKind::CreateIndex(create) => planner.create_index(create),
+        StatementKind::DropIndex(drop) => planner.drop_index(drop),
+        _ => Err(Error::proxy("Bifold: a statement that defines no table was taken for one.")),
+    }
+}
+
+pub(super) struct Planner<'a> {
+    pub source: &'a Source<'a>,
+    scene: &'a Scene<'a>,
+}
+
+/// A table that a statement names.
+pub(super) struct Named {
+    pub schema: Arc<Schema>,
+    pub target: Target,
+}
+
+/// The right that a server names when it refuses a statement.
+#[derive(Clone, Copy)]
+struct Verb(&'static str);
+
+impl Planner<'_> {
+    // Names
+
+    pub fn text_of(&self, name: Name) -> String {
+        literal::name(self.source, name).into_owned()
+    }
+
+    fn named(&self, table: &TableName, verb: Verb) -> Result<Named> {
+        let name = self.text_of(table.name);
+        let schema = match (table.db, self.scene.schema) {
+            (Some(db), _) => self.text_of(db),
+            (None, Some(schema)) => schema.to_owned(),
+            (None, None) => return Err(Error::client(code::NO_DB, "No database selected")),
+        };
+        let Some(schema) = self.scene.topology.schema(&schema).filter(|_| self.scene.allowed.contains(&schema)) else {
+            return Err(self.denied(verb, &schema, &name));
+        };
+        let schema = schema.clone();
+        let target = Target::of(&schema, &name);
+        Ok(Named { schema, target })
+    }
+
+    /// As a server says it to a user without rights there, whether the table exists or not.
+    fn denied(&self, verb: Verb, schema: &str, table: &str) -> Error {
+        let (user, host) = (self.scene.user, self.scene.host);
+        let object = match self.source.dialect.flavour {
+            Flavour::MySql => format!("'{table}'"),
+            Flavour::MariaDb => format!("`{schema}`.`{table}`"),
+        };
+        Error::client(
+            code::TABLE_DENIED,
+            format!("{} command denied to user '{user}'@'{host}' for table {object}", verb.0),
+        )
+    }
+
+    /// A table that stands; subtables do, but nobody is told.
+    pub fn standing(&self, table: &TableName, verb: &'static str) -> Result<Named> {
+        let named = self.named(table, Verb(verb))?;
+        match is_hidden(&named.schema, &named.target) {
+            true => Err(no_such_table(&named)),
+            false => Ok(named),
+        }
+    }
+
+    /// The name of a table to be made.
+    fn new_name(&self, table: &TableName) -> Result<Named> {
+        let named = self.named(table, Verb("CREATE"))?;
+        match is_hidden(&named.schema, &named.target) {
+            true => Err(Error::refused(format!(
+                "Bifold: the name `{}` is taken by a subtable. Choose another name.",
+                named.target.table
+            ))),
+            false => Ok(named),
+        }
+    }
+
+    // Statements
+
+    fn create(&self, create: &CreateTable) -> Result<Ddl> {
+        let Named { schema, target } = self.new_name(&create.table)?;
+        if create.temporary {
+            return self.create_temporary(create, schema, target);
+        }
+        let mut edits = Edits::new(self.source);
+        edits.table(&create.table, Piece::Target);
+        columns::elements(self, &mut edits, &schema, &target, &create.elements)?;
+        let like = match &create.like {
+            Some(source) => Some(self.like(&mut edits, &schema, &target, source)?),
+            None => None,
+        };
+        if create.query.is_some() {
+            self.create_select(create, &mut edits, &schema, &target)?;
+        }
+        if matches!(target.reach, Reach::Home) {
+            let notes = undeclared(&schema, &target)?;
+            let action = Action::Home { targets: vec![target], text: edits.text(), temporary: false };
+            return Ok(Ddl { schema, action, notes });
+        }
+        if create.or_replace {
+            return Err(Error::refused(format!(
+                "Bifold: CREATE OR REPLACE of `{}`, which lives in many places, is not supported: a failure in the middle could not be told from a table that stands. Use DROP TABLE, then CREATE TABLE.",
+                target.table
+            )));
+        }
+        let action = Action::Create { target, text: edits.text(), if_not_exists: create.if_not_exists, like };
+        Ok(Ddl { schema, action, notes: Vec::new() })
+    }
+
+    fn create_temporary(&self, create: &CreateTable, schema: Arc<Schema>, target: Target) -> Result<Ddl> {
+        if !matches!(target.reach, Reach::Home) {
+            return Err(Error::refused(format!(
+                "Bifold: a temporary table called `{}` would hide a table that the topology spreads. Choose another name.",
+                target.table
+            )));
+        }
+        let mut edits = Edits::new(self.source);
+        edits.table(&create.table, Piece::Target);
+        columns::elements(self, &mut edits, &schema, &target, &create.elements)?;
+        if let Some(source) = &create.like {
+            self.like(&mut edits, &schema, &target, source)?;
+        }
+        if create.query.is_some() {
+            self.create_select(create, &mut edits, &schema, &target)?;
+        }
+        let action = Action::Home { targets: vec![target], text: edits.text(), temporary: true };
+        Ok(Ddl { schema, action, notes: Vec::new() })
+    }
+
+    /// LIKE takes the definition of a table that stands beside each place of the new one.
+    fn like(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, source: &TableName) -> Result<Target> {
+        let other = self.standing(source, "SELECT")?;
+        same_schema(schema, &other.schema)?;
+        let name = &other.target.table;
+        match (&target.reach, &other.target.reach) {
+            (Reach::Home, Reach::Home | Reach::Shards(_)) | (Reach::Shards(_) | Reach::Places(_), Reach::Shards(_)) => {
+                edits.table(source, Piece::Beside(name.to_string()));
+            }
+            (Reach::Places(new), Reach::Places(old)) if layout(new) == layout(old) => {
+                let pattern = old.sharded().map(|sharded| sharded.pattern.clone());
+                edits.table(source, pattern.map_or(Piece::Beside(name.to_string()), Piece::Like));
+            }
+            (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => {
+                return Err(Error::refused(format!(
+                    "Bifold: `{}` cannot be made LIKE `{name}`, which the topology lays out in another way. Write the columns out (SHOW CREATE TABLE prints them).",
+                    target.table
+                )));
+            }
+        }
+        Ok(other.target)
+    }
+
+    fn create_select(
+        &self,
+        create: &CreateTable,
+        edits: &mut Edits<'_>,
+        schema: &Arc<Schema>,
+        target: &Target,
+    ) -> Result<()> {
+        if !matches!(target.reach, Reach::Home) {
+            return Err(Error::refused(format!(
+                "Bifold: CREATE TABLE … SELECT into `{}`, which lives in many places, is not supported. CREATE TABLE first, then INSERT the rows.",
+                target.table
+            )));
+        }
+        super::query::qualify(self, edits, schema, create)
+    }
+
+    fn alter(&self, alter: &AlterTable) -> Result<Ddl> {
+        let Named { schema, target } = self.standing(&alter.table, "ALTER")?;
+        let mut edits = Edits::new(self.source);
+        edits.table(&alter.table, Piece::Target);
+        for spec in &alter.specs {
+            self.alter_spec(&mut edits, &schema, &target, spec)?;
+        }
+        Ok(self.altering(schema, target, edits))
+    }
+
+    fn altering(&self, schema: Arc<Schema>, target: Target, edits: Edits<'_>) -> Ddl {
+        let action = match target.reach {
+            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), temporary: false },
+            Reach::Shards(_) | Reach::Places(_) => Action::Alter { target, text: edits.text() },
+        };
+        Ddl { schema, action, notes: Vec::new() }
+    }
+
+    fn alter_spec(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, spec: &AlterSpec) -> Result<()> {
+        match &spec.kind {
+            AlterSpecKind::AddColumns(elements) => columns::elements(self, edits, schema, target, elements),
+            AlterSpecKind::AddKey(key) => columns::key(self, edits, schema, target, key),
+            AlterSpecKind::AddCheck(check) => {
+                columns::check(self, edits, check);
+                Ok(())
+            }
+            AlterSpecKind::Modify(column) => columns::column(self, edits, schema, target, column),
+            AlterSpecKind::Change { from, to } => {
+                let (old, new) = (self.text_of(*from), self.text_of(to.name));
+                if old.to_lowercase() != new.to_lowercase() {
+                    self.keep(target, &old, "renamed")?;
+                    self.keep(target, &new, "given to another column")?;
+                }
+                columns::column(self, edits, schema, target, to)
+            }
+            AlterSpecKind::RenameColumn { from, to } => {
+                self.keep(target, &self.text_of(*from), "renamed")?;
+                self.keep(target, &self.text_of(*to), "given to another column")
+            }
+            AlterSpecKind::DropColumn(name) => self.keep(target, &self.text_of(*name), "dropped"),
+            AlterSpecKind::DropForeignKey(name) | AlterSpecKind::DropConstraint(name) => {
+                edits.name(*name, Piece::Known(self.text_of(*name)));
+                Ok(())
+            }
+            AlterSpecKind::AlterKey(name) if self.is_constraint_word(*name) => {
+                edits.name(*name, Piece::Known(self.text_of(*name)));
+                Ok(())
+            }
+            AlterSpecKind::RenameTable(to) => self.rename_to(edits, schema, target, to),
+            AlterSpecKind::Partition { exchange: Some(other) } => match target.reach {
+                Reach::Home => self.beside(edits, schema, other),
+                Reach::Shards(_) | Reach::Places(_) => Err(Error::refused(format!(
+                    "Bifold: EXCHANGE PARTITION of `{}` would bring rows in without looking where they belong. INSERT them.",
+                    target.table
+                ))),
+            },
+            AlterSpecKind::AlterKey(_)
+            | AlterSpecKind::AlterColumn { .. }
+            | AlterSpecKind::DropPrimaryKey
+            | AlterSpecKind::DropKey(_)
+            | AlterSpecKind::RenameKey { .. }
+            | AlterSpecKind::Option(_)
+            | AlterSpecKind::ConvertCharset
+            | AlterSpecKind::Execution
+            | AlterSpecKind::OrderBy
+            | AlterSpecKind::Partition { exchange: None }
+            | AlterSpecKind::Versioning => Ok(()),
+            AlterSpecKind::Tablespace => Err(Error::refused(
+                "Bifold: DISCARD and IMPORT TABLESPACE move files of a server's machine. Move the rows by statements.",
+            )),
+        }
+    }
+
+    /// `ALTER CHECK c`, `ALTER CONSTRAINT c`, but not `ALTER INDEX i`.
+    fn is_constraint_word(&self, name: Name) -> bool {
+        let word = name.0.checked_sub(1).map(|token| self.source.bytes(token).to_ascii_uppercase());
+        word.is_some_and(|word| word == b"CHECK" || word == b"CONSTRAINT")
+    }
+
+    /// The columns that the topology names stay what they are.
+    fn keep(&self, target: &Target, column: &str, fate: &str) -> Result<()> {
+        let Some(sharded) = target.rule().and_then(|rule| rule.sharded()) else { return Ok(()) };
+        let is = |name: &str| name.to_lowercase() == column.to_lowercase();
+        let role = if is(&sharded.key) {
+            "the sharding key"
+        } else if sharded.id.as_ref().is_some_and(|id| is(&id.column)) {
+            "the id that Bifold fills"
+        } else {
+            return Ok(());
+        };
+        Err(Error::refused(format!(
+            "Bifold: `{column}` is {role} of table `{}` and cannot be {fate}. Create a table of the new form and copy the rows into it.",
+            target.table
+        )))
+    }
+
+    fn rename_to(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, to: &TableName) -> Result<()> {
+        let new = self.new_name(to)?;
+        same_schema(schema, &new.schema)?;
+        match (&target.reach, &new.target.reach) {
+            (Reach::Home, Reach::Home) => {
+                undeclared(schema, &new.target)?;
+                edits.table(to, Piece::Beside(new.target.table.to_string()));
+                Ok(())
+            }
+            (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => Err(not_renamed(target, &new.target)),
+        }
+    }
+
+    fn drop(&self, drop: &DropTable) -> Result<Ddl> {
+        let mut schema: Option<Arc<Schema>> = None;
+        let mut targets = Vec::new();
+        let mut edits = Edits::new(self.source);
+        for table in &drop.tables {
+            let named = self.named(table, Verb("DROP"))?;
+            if is_hidden(&named.schema, &named.target) {
+                return Err(unknown_table(&named));
+            }
+            same_schema(schema.get_or_insert_with(|| named.schema.clone()), &named.schema)?;
+            // Of several tables each has its own name; where one is spread all names are made
+            // by the execution.
+            edits.table(table, Piece::Beside(named.target.table.to_string()));
+            targets.push(named.target);
+        }
+        let schema = schema.ok_or_else(|| Error::proxy("Bifold: DROP TABLE without a table."))?;
+        let all_home = targets.iter().all(|target| matches!(target.reach, Reach::Home));
+        let action = match (all_home, drop.temporary) {
+            (true, temporary) => Action::Home { targets, text: edits.text(), temporary },
+            (false, true) => {
+                return Err(unknown_table(&Named { target: targets.swap_remove(0), schema }));
+            }
+            (false, false) => Action::Drop { targets, if_exists: drop.if_exists },
+        };
+        Ok(Ddl { schema, action, notes: Vec::new() })
+    }
+
+    fn truncate(&self, table: &TableName) -> Result<Ddl> {
+        let Named { schema, target } = self.standing(table, "DROP")?;
+        let mut edits = Edits::new(self.source);
+        edits.table(table, Piece::Target);
+        let action = match target.reach {
+            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), temporary: false },
+            Reach::Shards(_) | Reach::Places(_) => Action::Truncate { target, text: edits.text() },
+        };
+        Ok(Ddl { schema, action, notes: Vec::new() })
+    }
+
+    fn rename(&self, pairs: &[RenamePair]) -> Result<Ddl> {
+        let mut schema: Option<Arc<Schema>> = None;
+        let mut targets = Vec::new();
+        let mut edits = Edits::new(self.source);
+        for pair in pairs {
+            let (from, to) = (self.standing(&pair.from, "ALTER, DROP")?, self.new_name(&pair.to)?);
+            let schema = schema.get_or_insert_with(|| from.schema.clone());
+            same_schema(schema, &from.schema)?;
+            same_schema(schema, &to.schema)?;
+            match (&from.target.reach, &to.target.reach) {
+                (Reach::Home, Reach::Home) => {}
+                (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => {
+                    return Err(not_renamed(&from.target, &to.target));
+                }
+            }
+            undeclared(schema, &to.target)?;
+            edits.table(&pair.from, Piece::Beside(from.target.table.to_string()));
+            edits.table(&pair.to, Piece::Beside(to.target.table.to_string()));
+            targets.extend([from.target, to.target]);
+        }
+        let schema = schema.ok_or_else(|| Error::proxy("Bifold: RENAME TABLE without a table."))?;
+        Ok(Ddl { schema, action: Action::Home { targets, text: edits.text(), temporary: false }, notes: Vec::new() })
+    }
+
+    fn create_index(&self, create: &CreateIndex) -> Result<Ddl> {
+        let Named { schema, target } = self.standing(&create.table, "INDEX")?;
+        let mut edits = Edits::new(self.source);
+        edits.table(&create.table, Piece::Target);
+        Ok(self.altering(schema, target, edits))
+    }
+
+    fn drop_index(&self, drop: &DropIndex) -> Result<Ddl> {
+        let Named { schema, target } = self.standing(&drop.table, "INDEX")?;
+        let mut edits = Edits::new(self.source);
+        edits.table(&drop.table, Piece::Target);
+        Ok(self.altering(schema, target, edits))
+    }
+
+    /// Another unsharded or reference table, on the home shard.
+    pub fn beside(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, table: &TableName) -> Result<()> {
+        let other = self.standing(table, "SELECT")?;
+        same_schema(schema, &other.schema)?;
+        match other.target.reach {
+            Reach::Home | Reach::Shards(_) => {
+                edits.table(table, Piece::Beside(other.target.table.to_string()));
+                Ok(())
+            }
+            Reach::Places(_) => Err(Error::refused(format!(
+                "Bifold: `{}` lives in many places and cannot be named here. Use an unsharded or reference table.",
+                other.target.table
+            ))),
+        }
+    }
+}
+
+pub(super) fn same_schema(one: &Arc<Schema>, other: &Arc<Schema>) -> Result<()> {
+    match one.name == other.name {
+        true => Ok(()),
+        false => Err(Error::refused(format!(
+            "Bifold: one statement cannot define tables of both schema `{}` and schema `{}`. Use a statement for each.",
+            one.name, other.name
+        ))),
+    }
+}
+
+/// A physical table, or one in which a definition is tried.
+fn is_hidden(schema: &Schema, target: &Target) -> bool {
+    matches!(target.reach, Reach::Home)
+        && (schema.logical_of(target.table.as_bytes()).is_some() || target.table.starts_with(SCRATCH_PREFIX))
+}
+
+/// What is said of a new table that no rule names.
+fn undeclared(schema: &Schema, target: &Target) -> Result<Vec<String>> {
+    if schema.rule(&target.table).is_some() {
+        return Ok(Vec::new());
+    }
+    let table = &target.table;
+    match schema.undeclared {
+        Undeclared::Unsharded => Ok(vec![format!(
+            "Bifold: the topology has no rule for table `{table}`, so it is unsharded and lives on the home shard"
+        )]),
+        Undeclared::Refuse => Err(Error::refused(format!(
+            "Bifold: the topology has no rule for table `{table}`, and `undeclared = \"refuse\"` asks for one. Add [schema.{}.table.{table}] to the topology file.",
+            schema.name
+        ))),
+    }
+}
+
+fn layout(rule: &TableRule) -> Option<u16> {
+    rule.sharded().map(|sharded| sharded.subtables)
+}
+
+fn not_renamed(from: &Target, to: &Target) -> Error {
+    let declared = if matches!(from.reach, Reach::Home) { to } else { from };
+    Error::refused(format!(
+        "Bifold: `{}` cannot be renamed to `{}`: the topology says where `{}` lives, by its name. Create the new table and copy the rows.",
+        from.table, to.table, declared.table
+    ))
+}
+
+fn no_such_table(named: &Named) -> Error {
+    Error::client(code::NO_SUCH_TABLE, format!("Table '{}.{}' doesn't exist", named.schema.name, named.target.table))
+}
+
+fn unknown_table(named: &Named) -> Error {
+    const BAD_TABLE: (u16, &[u8; 5]) = (1051, b"42S02");
+    Error::client(BAD_TABLE, format!("Unknown table '{}.{}'", named.schema.name, named.target.table))
+}
