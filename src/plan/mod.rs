@@ -18,10 +18,12 @@ pub mod allow;
 pub mod cache;
 pub mod ddl;
 mod function;
+mod insert;
 pub mod local;
 mod predicate;
 mod select;
 mod survey;
+mod write;
 
 pub use survey::Scene;
 
@@ -50,6 +52,9 @@ pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) ->
             let plan = Plan::Ddl(Box::new(ddl));
             Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
         }),
+        StatementKind::Insert(insert) => insert::plan(survey("INSERT"), insert),
+        StatementKind::Update(update) => write::update(survey("UPDATE"), update),
+        StatementKind::Delete(delete) => write::delete(survey("DELETE"), delete),
         _ => return Err(Error::refused("Bifold: this statement is not supported yet.")),
     };
     match planned {
@@ -210,6 +215,8 @@ pub enum KeyColumn {
     Key,
     /// The id that carries the key's place.
     Id,
+    /// What INSERT … SELECT will store as the sharding key.
+    Stored,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
