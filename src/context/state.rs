@@ -87,6 +87,13 @@ impl States {
         self.intern(settings)
     }
 
+    /// The state that differs from `base` in not having this setting.
+    pub fn without(&self, base: &State, setting: &Setting) -> Arc<State> {
+        let mut settings = base.settings.clone();
+        settings.remove(setting);
+        self.intern(settings)
+    }
+
     /// A state of these settings and no others.
     pub fn of(&self, settings: impl IntoIterator<Item = (Setting, String)>) -> Arc<State> {
         self.intern(settings.into_iter().map(|(setting, value)| (setting, value.into())).collect())

@@ -6,8 +6,8 @@ use super::names;
 use super::relay::{self, Adjust, Summary};
 use super::settings;
 use super::statement::{Bound, Running};
-use crate::error::Result;
-use crate::plan::{Effect, Kind};
+use crate::error::{Error, Result};
+use crate::plan::{Effect, Kind, Single};
 use crate::protocol::Command;
 use crate::protocol::execute::{self, LongData};
 use crate::protocol::reply;
@@ -27,10 +27,9 @@ pub(super) async fn pass(
     effect: Effect,
 ) -> Result<Summary> {
     let in_transaction = client.hold.in_transaction();
-    let conn = client
-        .hold
-        .connection(&running.engine.servers, server, need(client.shape, &client.settings.state, effect))
-        .await?;
+    // A text that names no physical table reads none.
+    let need = Need { bare: part.names.is_empty(), ..need(client.shape, &client.settings.state, effect) };
+    let conn = client.hold.connection(&running.engine.servers, server, need).await?;
     send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
     let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, in_transaction, statement: None };
     relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await
@@ -79,7 +78,23 @@ pub(super) fn need<'a>(
     state: &'a std::sync::Arc<crate::context::State>,
     effect: Effect,
 ) -> Need<'a> {
-    Need { shape, state, effect }
+    Need { shape, state, effect, bare: false }
+}
+
+/// Routes a plan for one server; gives that server. Without tables any will do: best one that
+/// the session holds already. The text is the first part's.
+pub(super) async fn one_server(
+    running: &Running<'_>,
+    client: &Client,
+    routed: &mut Routed,
+    plan: &Single,
+) -> Result<ServerNo> {
+    running.route(client, routed).await?;
+    let [part] = routed.parts.as_slice() else {
+        return Err(Error::proxy("Bifold: a statement for one server was routed to several."));
+    };
+    let anywhere = plan.template.refs.is_empty() && !plan.needs_schema;
+    Ok(client.hold.any().filter(|_| anywhere).unwrap_or(part.server))
 }
 
 /// After a reply that the client has: what the session remembers of it.

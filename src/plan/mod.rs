@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::catalog::TableName;
 use crate::context::Setting;
 use crate::error::{Error, Result};
-use crate::sql::ast::StatementKind;
+use crate::sql::ast::{Statement, StatementKind};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{self, Source, parser};
 use crate::topology::key::KeyType;
@@ -18,12 +18,11 @@ pub mod allow;
 pub mod cache;
 pub mod ddl;
 mod function;
-mod insert;
 pub mod local;
 mod predicate;
+pub mod print;
 mod select;
 mod survey;
-mod write;
 
 pub use survey::Scene;
 
@@ -38,26 +37,8 @@ pub enum Outcome {
 
 /// Plans the one statement of a text. Pure: all that it knows comes with the scene.
 pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) -> Result<Outcome> {
-    let (statement, _) = parser::parse(&source, fingerprint.span().start)?;
-    let survey = |verb| Survey::new(scene, source, fingerprint, verb);
-    let planned = match &statement.kind {
-        StatementKind::Query(query) => select::plan(survey("SELECT"), query),
-        StatementKind::CreateTable(_)
-        | StatementKind::AlterTable(_)
-        | StatementKind::DropTable(_)
-        | StatementKind::Truncate(_)
-        | StatementKind::RenameTable(_)
-        | StatementKind::CreateIndex(_)
-        | StatementKind::DropIndex(_) => ddl::plan(&source, &statement, scene).map(|ddl| {
-            let plan = Plan::Ddl(Box::new(ddl));
-            Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
-        }),
-        StatementKind::Insert(insert) => insert::plan(survey("INSERT"), insert),
-        StatementKind::Update(update) => write::update(survey("UPDATE"), update),
-        StatementKind::Delete(delete) => write::delete(survey("DELETE"), delete),
-        _ => return Err(Error::refused("Bifold: this statement is not supported yet.")),
-    };
-    match planned {
+    let (parsed, _) = parser::parse(&source, fingerprint.span().start)?;
+    match statement(source, fingerprint, scene, &parsed) {
         Ok(outcome) => Ok(outcome),
         Err(error) => Ok(Outcome::Planned(Planned {
             plan: Plan::Refusal(error),
@@ -65,6 +46,35 @@ pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) ->
             assigns: Vec::new(),
             kind: Kind::Other,
         })),
+    }
+}
+
+/// Plans a statement, be it one within another (EXPLAIN).
+fn statement(
+    source: Source<'_>,
+    fingerprint: &Fingerprint,
+    scene: &Scene<'_>,
+    statement: &Statement,
+) -> Result<Outcome> {
+    let asker = allow::Asker { scene, flavour: source.dialect.flavour };
+    allow::check(&source, statement, &asker)?;
+    if let Some(outcome) = local::plan(source, fingerprint, scene, statement)? {
+        return Ok(outcome);
+    }
+    let survey = |verb| Survey::new(scene, source, fingerprint, verb);
+    match &statement.kind {
+        StatementKind::Query(query) => select::plan(survey("SELECT"), query),
+        StatementKind::CreateTable(_)
+        | StatementKind::AlterTable(_)
+        | StatementKind::DropTable(_)
+        | StatementKind::Truncate(_)
+        | StatementKind::RenameTable(_)
+        | StatementKind::CreateIndex(_)
+        | StatementKind::DropIndex(_) => ddl::plan(&source, statement, scene).map(|ddl| {
+            let plan = Plan::Ddl(Box::new(ddl));
+            Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
+        }),
+        _ => Err(Error::refused("Bifold: this statement is not supported yet.")),
     }
 }
 
@@ -215,8 +225,6 @@ pub enum KeyColumn {
     Key,
     /// The id that carries the key's place.
     Id,
-    /// What INSERT … SELECT will store as the sharding key.
-    Stored,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -49,6 +49,8 @@ pub struct Answer {
 /// As much of a column's definition as readers of small results need.
 #[derive(Clone, Debug)]
 pub struct AnswerColumn {
+    /// The whole ColumnDefinition41.
+    pub definition: Vec<u8>,
     pub name: Vec<u8>,
     pub kind: ColumnType,
     pub collation: u16,
@@ -325,6 +327,7 @@ impl AnswerColumn {
     fn parse(payload: &[u8]) -> Result<Self> {
         let column = Column::parse(payload)?;
         Ok(AnswerColumn {
+            definition: payload.to_vec(),
             name: column.name.to_vec(),
             kind: column.kind,
             collation: column.collation,

@@ -14,10 +14,26 @@ pub struct Hold {
     held: Vec<Held>,
     /// The client has begun a transaction, with this statement.
     begun: Option<String>,
-    /// `SET TRANSACTION …` of the next transaction only.
-    next: Option<String>,
+    /// Of the next transaction only.
+    next: Characteristics,
+    /// Of the transaction that is begun.
+    current: Characteristics,
     /// What the savepoints set so far are called, as SQL text.
     savepoints: Vec<String>,
+}
+
+/// What SET TRANSACTION says of one transaction: `READ COMMITTED`, `READ ONLY`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Characteristics {
+    isolation: Option<&'static str>,
+    access: Option<&'static str>,
+}
+
+/// How the transaction goes on that AND CHAIN begins.
+#[derive(Debug)]
+pub struct Chained {
+    statement: String,
+    characteristics: Characteristics,
 }
 
 #[derive(Debug)]
@@ -30,6 +46,8 @@ struct Held {
     bound: bool,
     /// The transaction was begun here.
     begun: bool,
+    /// SET TRANSACTION was said here, for a statement that is a transaction by itself.
+    characterised: bool,
 }
 
 /// What a connection is needed for.
@@ -38,6 +56,8 @@ pub struct Need<'a> {
     pub shape: ReplyShape,
     pub state: &'a Arc<State>,
     pub effect: Effect,
+    /// The statement reads no table: it doesn't use SET TRANSACTION up.
+    pub bare: bool,
 }
 
 /// How a transaction is ended.
@@ -59,7 +79,7 @@ impl Hold {
             Some(at) => at,
             None => {
                 let conn = servers.get(server).checkout(need.shape, need.state).await?;
-                self.held.push(Held { conn, server, wrote: false, bound: false, begun: false });
+                self.held.push(Held { conn, server, wrote: false, bound: false, begun: false, characterised: false });
                 self.held.len() - 1
             }
         };
@@ -67,8 +87,8 @@ impl Hold {
         held.conn.bring_to(need.state).await?;
         match &self.begun {
             Some(begun) if !held.begun => {
-                if let Some(next) = &self.next {
-                    held.conn.run(next).await?;
+                if let Some(set) = self.current.statement() {
+                    held.conn.run(&set).await?;
                 }
                 held.conn.run(begun).await?;
                 held.begun = true;
@@ -79,8 +99,11 @@ impl Hold {
             Some(_) => {}
             // Without BEGIN the next transaction is this statement, or begins with it.
             None => {
-                if let Some(next) = self.next.take_if(|_| !held.conn.in_transaction()) {
-                    held.conn.run(&next).await?;
+                let usable = !need.bare && !held.conn.in_transaction();
+                if let Some(set) = self.next.statement().filter(|_| usable) {
+                    held.characterised = true;
+                    held.conn.run(&set).await?;
+                    self.next = Characteristics::default();
                 }
             }
         }
@@ -119,6 +142,11 @@ impl Hold {
             for held in self.held.iter_mut().filter(|held| held.begun || held.conn.in_transaction()) {
                 held.conn.refresh_status().await?;
             }
+        }
+        for held in self.held.iter_mut().filter(|held| held.characterised && !held.conn.in_transaction()) {
+            // A statement that failed early may not have used it up: nobody else shall meet it.
+            held.conn.run("COMMIT").await?;
+            held.characterised = false;
         }
         if self.held.iter().any(|held| held.begun && !held.conn.in_transaction()) {
             // A server ended the transaction: a deadlock rolled it back, or a statement committed
@@ -165,6 +193,11 @@ impl Hold {
         self.held.iter().any(|held| held.server == server)
     }
 
+    /// The servers whose connections are bound to the session for longer than a transaction.
+    pub fn bound(&self) -> Vec<ServerNo> {
+        self.held.iter().filter(|held| held.bound).map(|held| held.server).collect()
+    }
+
     /// Is any connection bound to the session for longer than a transaction?
     pub fn is_bound(&self) -> bool {
         self.held.iter().any(|held| held.bound)
@@ -181,14 +214,33 @@ impl Hold {
     /// statement.
     pub fn begin(&mut self, statement: String) {
         self.begun = Some(statement);
+        self.current = std::mem::take(&mut self.next);
         for held in &mut self.held {
             held.begun = false;
         }
     }
 
-    /// `SET TRANSACTION …` for the next transaction.
-    pub fn characterise_next(&mut self, statement: String) {
-        self.next = Some(statement);
+    /// What AND CHAIN begins once this transaction has ended.
+    pub fn chained(&self) -> Chained {
+        Chained {
+            statement: self.begun.clone().unwrap_or_else(|| "START TRANSACTION".into()),
+            characteristics: self.current,
+        }
+    }
+
+    pub fn chain(&mut self, chained: Chained) {
+        self.next = chained.characteristics;
+        self.begin(chained.statement);
+    }
+
+    /// The isolation level of the next transaction: `READ COMMITTED`.
+    pub fn isolate_next(&mut self, level: &'static str) {
+        self.next.isolation = Some(level);
+    }
+
+    /// `READ ONLY` or `READ WRITE` for the next transaction.
+    pub fn access_next(&mut self, access: &'static str) {
+        self.next.access = Some(access);
     }
 
     /// Ends the transaction everywhere; at most one server wrote, and it goes first. The error is
@@ -210,7 +262,8 @@ impl Hold {
             (held.wrote, held.begun) = (false, false);
         }
         self.begun = None;
-        self.next = None;
+        self.next = Characteristics::default();
+        self.current = Characteristics::default();
         self.savepoints.clear();
         self.release();
         outcome
@@ -230,13 +283,14 @@ impl Hold {
 
     // Savepoints
 
-    /// Sets a savepoint on every server of the transaction, those yet to come included.
-    pub async fn savepoint(&mut self, name: &str) -> Result<()> {
+    /// Sets a savepoint on every server of the transaction, those yet to come included. `implicit`:
+    /// without autocommit the next statement begins a transaction by itself.
+    pub async fn savepoint(&mut self, name: &str, implicit: bool) -> Result<()> {
         for held in self.held.iter_mut().filter(|held| held.conn.in_transaction()) {
             held.conn.run(&format!("SAVEPOINT {name}")).await?;
         }
-        if self.begun.is_some() {
-            self.savepoints.retain(|known| known != name);
+        if self.begun.is_some() || implicit {
+            self.savepoints.retain(|known| !known.eq_ignore_ascii_case(name));
             self.savepoints.push(name.to_owned());
         }
         Ok(())
@@ -251,10 +305,18 @@ impl Hold {
             held.conn.run(&format!("{statement} {name}")).await?;
             known = true;
         }
-        if let Some(at) = self.savepoints.iter().position(|set| set == name) {
+        if let Some(at) = self.savepoints.iter().position(|set| set.eq_ignore_ascii_case(name)) {
             self.savepoints.truncate(if release { at } else { at + 1 });
             known = true;
         }
         Ok(known)
+    }
+}
+
+impl Characteristics {
+    fn statement(self) -> Option<String> {
+        let isolation = self.isolation.map(|level| format!("ISOLATION LEVEL {level}"));
+        let parts: Vec<String> = isolation.into_iter().chain(self.access.map(str::to_owned)).collect();
+        (!parts.is_empty()).then(|| format!("SET TRANSACTION {}", parts.join(", ")))
     }
 }

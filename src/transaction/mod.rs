@@ -7,4 +7,4 @@
 
 mod hold;
 
-pub use hold::{Ending, Hold, Need};
+pub use hold::{Chained, Ending, Hold, Need};

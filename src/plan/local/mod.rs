@@ -1,12 +1,85 @@
 //! Statements that the proxy answers itself or that change the session, as data: transactions,
 //! SET, USE, SHOW and what else names logical things. Where a text goes to a server all the
-//! same, it is a [`Template`]; the values of literals are read at execution, by item.
+//! same, it is a [`Template`] or a plan of its own.
+
+mod describe;
+mod desk;
+mod explain;
+mod session;
+mod set;
+mod show;
+mod transaction;
 
 use std::sync::Arc;
 
-use super::{Item, Planned, Single, Template};
+use super::allow::{Asker, denied};
+use super::survey::Scene;
+use super::{Effect, Item, Kind, Outcome, Planned, Template, select};
 use crate::context::Setting;
+use crate::error::Result;
+use crate::sql::Source;
+use crate::sql::ast::{Statement, StatementKind};
+use crate::sql::fingerprint::Fingerprint;
 use crate::topology::{Schema, ServerNo};
+use desk::Desk;
+
+/// The plan of a statement of this floor; `None` for those of other floors.
+pub(super) fn plan(
+    source: Source<'_>,
+    fingerprint: &Fingerprint,
+    scene: &Scene<'_>,
+    statement: &Statement,
+) -> Result<Option<Outcome>> {
+    let desk = Desk { asker: Asker { scene, flavour: source.dialect.flavour }, source: &source, fingerprint };
+    let outcome = match &statement.kind {
+        StatementKind::Transaction(what) => desk.planned(transaction::plan(&source, what), Kind::Other),
+        StatementKind::Set(assignments) => set::plan(&desk, assignments)?,
+        StatementKind::SetStatement { body, .. } => explain::inner(&desk, body)?,
+        StatementKind::Use(name) => {
+            let name = desk.name(*name);
+            if desk::is_information_schema(&name) {
+                return Err(desk::no_information_schema());
+            }
+            let schema = desk.asker.usable(&name).ok_or_else(|| denied::schema(&desk.asker, &name))?;
+            desk.planned(Local::Use(Arc::clone(schema)), Kind::Other)
+        }
+        StatementKind::Show(what) => match show::plan(&desk, what)? {
+            Some(local) => desk.planned(local, Kind::Rows),
+            None => select::single(desk.survey(), Effect::Read, Kind::Rows)?,
+        },
+        StatementKind::Describe { table, .. } => desk.planned(describe::columns(&desk, table)?, Kind::Rows),
+        StatementKind::Maintain(what) => desk.planned(describe::maintain(&desk, what)?, Kind::Rows),
+        StatementKind::Explain(what) => explain::plan(&desk, what)?,
+        StatementKind::LockTables(tables) => session::lock(&desk, tables)?,
+        StatementKind::UnlockTables => desk.planned(Local::Unlock, Kind::Other),
+        StatementKind::Call { routine, args } => session::call(&desk, routine, args)?,
+        StatementKind::Do(exprs) => session::evaluate(&desk, exprs)?,
+        StatementKind::Query(_)
+        | StatementKind::Insert(_)
+        | StatementKind::Update(_)
+        | StatementKind::Delete(_)
+        | StatementKind::LoadData(_)
+        | StatementKind::CreateTable(_)
+        | StatementKind::AlterTable(_)
+        | StatementKind::DropTable(_)
+        | StatementKind::Truncate(_)
+        | StatementKind::RenameTable(_)
+        | StatementKind::CreateIndex(_)
+        | StatementKind::DropIndex(_)
+        | StatementKind::Database(_)
+        | StatementKind::Object(_)
+        | StatementKind::Xa(_)
+        | StatementKind::Flush(_)
+        | StatementKind::Kill(_)
+        | StatementKind::Handler { .. }
+        | StatementKind::Prepare { .. }
+        | StatementKind::Execute { .. }
+        | StatementKind::ExecuteImmediate { .. }
+        | StatementKind::Deallocate(_)
+        | StatementKind::Other(_) => return Ok(None),
+    };
+    Ok(Some(outcome))
+}
 
 /// What to do, with everything that doing it needs.
 #[derive(Debug)]
@@ -19,11 +92,11 @@ pub enum Local {
     Describe(Describe),
     /// EXPLAIN and its kin: the plan is that of the statement explained, whose text begins with
     /// EXPLAIN; names in the rows are made logical.
-    Explain(Box<Planned>),
+    Explain(Arc<Planned>),
     /// EXPLAIN ROUTE: nothing is run; the plan, places and texts are the rows.
-    Route(Box<Planned>),
+    Route(Arc<Planned>),
     /// LOCK TABLES: ends the transaction, binds the connection.
-    Lock(Single),
+    Lock(Arc<Planned>),
     /// UNLOCK TABLES: ends the transaction if tables were locked.
     Unlock,
 }
@@ -57,16 +130,25 @@ pub struct Completion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Savepoint(pub Box<str>);
 
-/// A part of a SET statement; all of them in the order of the text.
+/// A part of a SET statement; all of them in the order of the text, but checks first.
 #[derive(Debug)]
 pub enum Step {
-    /// A server checks and sets; the settings are then read back and kept.
-    Server {
-        text: Template,
-        assigns: Vec<Setting>,
+    /// The value must be one of these words or numbers.
+    Check {
+        variable: Box<str>,
+        value: Operand,
+        allowed: &'static [&'static str],
+        why: &'static str,
     },
+    /// A server checks and sets; the plan's `assigns` are then read back and kept.
+    Server(Arc<Planned>),
     /// The session's setting is what a server's connection begins with.
     Default(Setting),
+    /// Likewise, where the value is 0.
+    DefaultIfZero {
+        setting: Setting,
+        value: Operand,
+    },
     Autocommit(Operand),
     /// For the next transaction only.
     NextTransaction(Characteristic),
@@ -79,12 +161,12 @@ pub enum Step {
 pub enum Operand {
     /// A word: ON, OFF, TRUE, FALSE, an isolation level; without quotes.
     Word(Box<str>),
-    /// A literal or `?`, with a minus sign before it or not.
-    Literal { item: Item, negative: bool },
+    /// The items of a literal with its signs.
+    Literal { from: Item, to: Item },
     /// DEFAULT
     Default,
-    /// Anything else: this text is a SELECT that gives it.
-    Ask(Template),
+    /// Anything else: a SELECT of one column gives it.
+    Ask(Arc<Planned>),
 }
 
 #[derive(Debug)]
@@ -101,23 +183,19 @@ pub enum Show {
     Databases(Filter),
     Tables { schema: Arc<Schema>, full: bool, filter: Filter },
     TableStatus { schema: Arc<Schema>, filter: Filter },
-    CreateDatabase { schema: Arc<Schema>, text: Template },
     Grants,
     Diagnostics { level: Level, limit: Option<Limit> },
     DiagnosticsCount(Level),
 }
 
-/// Which rows of a SHOW.
-#[derive(Debug)]
+/// Which rows of a SHOW; texts are the client's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {
     All,
-    /// LIKE: the pattern's string.
-    Like(Item),
-    /// WHERE: the items of the condition, `from..to`; it has no subquery.
-    Where {
-        from: Item,
-        to: Item,
-    },
+    /// LIKE: the pattern's literal.
+    Like(Box<[u8]>),
+    /// WHERE: the condition; it has no subquery.
+    Where(Box<[u8]>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,25 +207,19 @@ pub enum Level {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    pub offset: Option<Item>,
-    pub count: Item,
+    pub offset: u64,
+    pub count: u64,
 }
 
-/// A statement about one logical table (SHOW CREATE TABLE, DESCRIBE, CHECK TABLE …) that one
-/// physical table of it answers.
+/// A statement about tables or about a schema as a whole (SHOW CREATE TABLE, DESCRIBE, CHECK
+/// TABLE …) that one server answers; for a sharded table its first subtable stands for all.
 #[derive(Debug)]
 pub struct Describe {
-    /// Its cuts hold the physical name already.
+    /// Its cuts hold the physical names already.
     pub text: Template,
     pub server: ServerNo,
-    pub names: Vec<Renamed>,
-}
-
-/// A physical table and its logical name; cells of the rows that name it are made logical.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Renamed {
-    pub database: String,
-    pub table: String,
-    pub schema: String,
-    pub logical: String,
+    /// Cells of the rows that name one of its tables or databases are made logical.
+    pub schema: Arc<Schema>,
+    /// Physical and logical names of the tables in the text.
+    pub tables: Vec<(String, String)>,
 }

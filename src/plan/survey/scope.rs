@@ -70,10 +70,6 @@ impl Survey<'_> {
     }
 
     /// The source that `t.` or `db.t.` means.
-    pub fn qualified_source(&self, column: &ColumnRef, env: &Env<'_>) -> Option<SourceNo> {
-        self.qualifier(column, env)
-    }
-
     fn qualifier(&self, column: &ColumnRef, env: &Env<'_>) -> Option<SourceNo> {
         let table = self.name(column.table?);
         let db = column.db.map(|db| self.name(db));
@@ -163,7 +159,7 @@ impl Survey<'_> {
         }
     }
 
-    pub fn origin(&self, source: SourceNo) -> &Origin {
+    pub(super) fn origin(&self, source: SourceNo) -> &Origin {
         &self.origins[source.0 as usize]
     }
 }

@@ -1,0 +1,102 @@
+//! Statements about tables or a schema as a whole, answered by one server: what its rows call by
+//! physical names is made logical. EXPLAIN of a statement likewise.
+
+use std::sync::Arc;
+
+use super::answer::Table;
+use super::logical;
+use crate::error::{Error, Result};
+use crate::execute::client::Client;
+use crate::execute::statement::Running;
+use crate::execute::{exchange, names};
+use crate::plan::local::Describe;
+use crate::plan::{Effect, Plan, Planned, print};
+use crate::route::{Name, Routed};
+use crate::shard::Answer;
+use crate::topology::ServerNo;
+
+pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Describe) -> Result<()> {
+    let statement = print::Printed { source: &running.statement.source, fingerprint: running.statement.fingerprint };
+    let text = print::spliced(&what.text, statement);
+    let physical: Vec<Name> = what.tables.iter().map(|(table, logical)| name(what, table, logical)).collect();
+    let answer = ask(running, client, what.server, &text, &physical).await?;
+    let mut table = Table::of(answer);
+    let columns = table.names()?;
+    for row in &mut table.rows {
+        for (column, cell) in columns.iter().zip(row) {
+            if let Some(cell) = cell {
+                logical::in_cell(&what.schema, column, cell);
+            }
+        }
+    }
+    logical::in_columns(&physical, &mut table)?;
+    table.reply(client, running.bound.is_some()).await
+}
+
+fn name(what: &Describe, table: &str, logical: &str) -> Name {
+    Name {
+        database: what.schema.home().database.clone(),
+        table: table.to_owned(),
+        logical_schema: what.schema.name.clone(),
+        logical_table: logical.to_owned(),
+    }
+}
+
+/// EXPLAIN: the statement explained is routed as it would be run.
+pub(super) async fn explain(
+    running: &Running<'_>,
+    client: &mut Client,
+    routed: &mut Routed,
+    planned: &Arc<Planned>,
+) -> Result<()> {
+    let explaining = Running { planned, ..*running };
+    let server = match &planned.plan {
+        Plan::Single(single) => exchange::one_server(&explaining, client, routed, single).await?,
+        Plan::Insert(_) | Plan::WriteScatter(_) => {
+            explaining.route(client, routed).await?;
+            match routed.parts.as_slice() {
+                [part] => part.server,
+                _ => return Err(several_places()),
+            }
+        }
+        Plan::Refusal(error) => return Err(error.clone()),
+        Plan::Local(_) | Plan::Ddl(_) => return Err(Error::refused("Bifold: only queries and DML can be explained.")),
+    };
+    if running.bound.is_some() && planned.params > 0 {
+        return Err(Error::refused(
+            "Bifold: EXPLAIN of a statement with parameters is not supported; write the values in the text.",
+        ));
+    }
+    let part = &routed.parts[0];
+    let answer = ask(running, client, server, &routed.buffer[part.text.clone()], &part.names).await?;
+    let mut table = Table::of(answer);
+    for cell in table.rows.iter_mut().flatten().flatten() {
+        *cell = names::in_text(&part.names, 0, cell);
+    }
+    logical::in_columns(&part.names, &mut table)?;
+    table.reply(client, running.bound.is_some()).await
+}
+
+fn several_places() -> Error {
+    Error::refused(
+        "Bifold: EXPLAIN of a statement that goes to several places is not supported; give the sharding key, or use EXPLAIN ROUTE to see where it goes.",
+    )
+}
+
+/// Runs a text, with what it warned of remembered for SHOW WARNINGS.
+async fn ask(
+    running: &Running<'_>,
+    client: &mut Client,
+    server: ServerNo,
+    text: &[u8],
+    physical: &[Name],
+) -> Result<Answer> {
+    let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
+    let conn = client.hold.connection(&running.engine.servers, server, need).await?;
+    let answer = conn.run_bytes(text).await.map_err(|error| names::in_error(physical, error))?;
+    client.memory.diagnostics = match answer.warnings {
+        0 => Vec::new(),
+        _ => exchange::diagnostics(&conn.run("SHOW WARNINGS").await?, physical),
+    };
+    Ok(answer)
+}

@@ -1,0 +1,42 @@
+//! Statements that the proxy answers itself or that change the session: carried out on what the
+//! session keeps, with a server's help where a server knows better.
+
+mod answer;
+mod describe;
+mod fold;
+mod logical;
+mod operand;
+mod route;
+mod set;
+mod show;
+mod transaction;
+
+use super::client::Client;
+use super::statement::Running;
+use crate::error::Result;
+use crate::plan::local::Local;
+use crate::route::Routed;
+
+pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut Routed, plan: &Local) -> Result<()> {
+    match plan {
+        Local::Transaction(what) => transaction::run(&running, client, what).await,
+        Local::Set(steps) => set::run(&running, client, routed, steps).await,
+        Local::Use(schema) => {
+            client.schema = Some(schema.clone());
+            done(client).await
+        }
+        Local::Show(what) => show::run(&running, client, what).await,
+        Local::Describe(what) => describe::run(&running, client, what).await,
+        Local::Explain(planned) => describe::explain(&running, client, routed, planned).await,
+        Local::Route(planned) => route::run(&running, client, planned).await,
+        Local::Lock(locked) => transaction::lock(&running, client, routed, locked).await,
+        Local::Unlock => transaction::unlock(&running, client).await,
+    }
+}
+
+/// An OK for a statement that leaves nothing else to remember.
+async fn done(client: &mut Client) -> Result<()> {
+    client.memory.row_count = 0;
+    client.memory.diagnostics.clear();
+    client.reply_ok().await
+}

@@ -1,0 +1,64 @@
+//! EXPLAIN ROUTE: the plan as text, then each text with the server and the places it goes to.
+//! Nothing is run; ids in the texts are made as for a real statement, and are lost.
+
+use std::sync::Arc;
+
+use super::answer::Table;
+use crate::error::Result;
+use crate::execute::client::Client;
+use crate::execute::statement::Running;
+use crate::plan::{Plan, Planned, print};
+use crate::protocol::result_set::text_column;
+use crate::route::{Part, Routed};
+
+/// The collation number of utf8mb4_general_ci, which both servers have.
+const UTF8MB4: u16 = 45;
+
+pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Arc<Planned>) -> Result<()> {
+    let statement = print::Printed { source: &running.statement.source, fingerprint: running.statement.fingerprint };
+    let column = |name: &'static str| text_column(name.as_bytes(), UTF8MB4, 65535);
+    let mut table = Table::new(&[column("plan"), column("server"), column("place"), column("text")]);
+    let plan = print::print(planned, statement);
+    let mut routed = Routed::default();
+    match &planned.plan {
+        Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) if running.bound.is_none() => {
+            match (Running { planned, ..*running }).route(client, &mut routed).await {
+                Ok(()) => texts(running, &plan, &routed, &mut table),
+                Err(error) => table.push([plan.trim_end().as_bytes(), b"", b"", &refused(&error)]),
+            }
+        }
+        Plan::Single(_)
+        | Plan::Insert(_)
+        | Plan::WriteScatter(_)
+        | Plan::Local(_)
+        | Plan::Ddl(_)
+        | Plan::Refusal(_) => table.push([plan.trim_end().as_bytes(), b"", b"", b""]),
+    }
+    client.memory.diagnostics.clear();
+    table.reply(client, running.bound.is_some()).await
+}
+
+fn refused(error: &crate::error::Error) -> Vec<u8> {
+    let text = String::from_utf8_lossy(error.text());
+    format!("ERROR {} ({}): {text}", error.code(), String::from_utf8_lossy(error.state())).into_bytes()
+}
+
+fn texts(running: &Running<'_>, plan: &str, routed: &Routed, table: &mut Table) {
+    for (at, part) in routed.parts.iter().enumerate() {
+        let server = &running.engine.servers.get(part.server).name;
+        let plan = if at == 0 { plan.trim_end() } else { "" };
+        table.push([plan.as_bytes(), server.as_bytes(), places(part).as_bytes(), &routed.buffer[part.text.clone()]]);
+    }
+}
+
+/// `mall_1.orders_0007`, each once.
+fn places(part: &Part) -> String {
+    let mut places: Vec<String> = Vec::new();
+    for name in &part.names {
+        let place = format!("{}.{}", name.database, name.table);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places.join(", ")
+}

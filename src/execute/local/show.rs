@@ -1,0 +1,257 @@
+//! SHOW of what the proxy knows better than any one server. Column definitions come from the
+//! same SHOW on a server, without rows; LIKE and WHERE are decided by a server too, over the
+//! proxy's own lines as a derived table.
+
+use super::answer::Table;
+use super::fold::{self, Status};
+use crate::error::Result;
+use crate::execute::client::{self, Client};
+use crate::execute::exchange;
+use crate::execute::statement::Running;
+use crate::plan::Effect;
+use crate::plan::local::{Filter, Level, Limit, Show};
+use crate::protocol::column::{Column, ColumnFlags, ColumnType};
+use crate::protocol::result_set::text_column;
+use crate::shard::{Answer, Row};
+use crate::sql::literal::quote_name;
+use crate::topology::{Schema, ServerNo};
+
+pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Show) -> Result<()> {
+    let table = match what {
+        Show::Databases(filter) => databases(running, client, filter).await?,
+        Show::Tables { schema, full, filter } => tables(running, client, schema, *full, filter).await?,
+        Show::TableStatus { schema, filter } => status(running, client, schema, filter).await?,
+        Show::Grants => grants(client),
+        Show::Diagnostics { level, limit } => diagnostics(client, *level, *limit),
+        Show::DiagnosticsCount(level) => count(client, *level),
+    };
+    // SHOW WARNINGS and its like leave what they show.
+    if !matches!(what, Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) {
+        client.memory.diagnostics.clear();
+    }
+    table.reply(client, running.bound.is_some()).await
+}
+
+// Schemas and tables
+
+async fn databases(running: &Running<'_>, client: &mut Client, filter: &Filter) -> Result<Table> {
+    let mut names: Vec<String> = client.user.schemas.clone();
+    names.push("information_schema".into());
+    names.sort();
+    let home = running.engine.topology.servers()[0].no;
+    let mut table = Table::of(ask(running, client, home, "SHOW DATABASES WHERE 0").await?);
+    table.rows = names.into_iter().map(|name| vec![Some(name.into_bytes())]).collect();
+    filtered(running, client, home, &mut table, filter).await?;
+    Ok(table)
+}
+
+async fn tables(
+    running: &Running<'_>,
+    client: &mut Client,
+    schema: &Schema,
+    full: bool,
+    filter: &Filter,
+) -> Result<Table> {
+    let (home, from) = (schema.home().server, quoted(&schema.home().database));
+    let words = if full { "FULL TABLES" } else { "TABLES" };
+    let mut table = Table::of(ask(running, client, home, &format!("SHOW {words} FROM {from}")).await?);
+    table.rows.retain_mut(|row| {
+        let name = row[0].as_deref().and_then(|physical| fold::listed(schema, physical));
+        let is_listed = name.is_some();
+        row[0] = name;
+        is_listed
+    });
+    table.rows.sort();
+    table.rename(|at, names| {
+        if at == 0 {
+            names.name = format!("Tables_in_{}", schema.name).into_bytes();
+        }
+    })?;
+    filtered(running, client, home, &mut table, filter).await?;
+    Ok(table)
+}
+
+async fn status(running: &Running<'_>, client: &mut Client, schema: &Schema, filter: &Filter) -> Result<Table> {
+    let home = schema.home();
+    let show = |database: &str| format!("SHOW TABLE STATUS FROM {}", quoted(database));
+    let mut table = Table::of(ask(running, client, home.server, &show(&home.database)).await?);
+    let mut status = Status::default();
+    for row in std::mem::take(&mut table.rows) {
+        status.add(schema, true, row);
+    }
+    for shard in schema.shards().iter().filter(|shard| shard.no != home.no) {
+        for row in ask(running, client, shard.server, &show(&shard.database)).await?.rows {
+            status.add(schema, false, row);
+        }
+    }
+    table.rows = status.lines().collect();
+    filtered(running, client, home.server, &mut table, filter).await?;
+    Ok(table)
+}
+
+/// Leaves the lines that LIKE or WHERE wants; LIKE shows in the first column's title.
+async fn filtered(
+    running: &Running<'_>,
+    client: &mut Client,
+    server: ServerNo,
+    table: &mut Table,
+    filter: &Filter,
+) -> Result<()> {
+    let names = table.names()?;
+    let mut condition = b" WHERE ".to_vec();
+    match filter {
+        Filter::All => return Ok(()),
+        Filter::Like(pattern) => {
+            // Names are compared as they are spelled, on these servers.
+            condition.extend_from_slice(b"CAST(");
+            put_name(&names[0], &mut condition);
+            condition.extend_from_slice(b" AS BINARY) LIKE CAST(");
+            condition.extend_from_slice(pattern);
+            condition.extend_from_slice(b" AS BINARY)");
+        }
+        Filter::Where(text) => condition.extend_from_slice(text),
+    }
+    if table.rows.is_empty() {
+        return titled(table, filter);
+    }
+    let mut text = b"SELECT bifold_line FROM (".to_vec();
+    for (at, row) in table.rows.iter().enumerate() {
+        text.extend_from_slice(if at == 0 { b"SELECT " } else { b" UNION ALL SELECT " });
+        text.extend_from_slice(at.to_string().as_bytes());
+        text.extend_from_slice(b" AS bifold_line");
+        for (name, cell) in names.iter().zip(row) {
+            text.extend_from_slice(b", ");
+            put_literal(cell.as_deref(), &mut text);
+            text.extend_from_slice(b" AS ");
+            put_name(name, &mut text);
+        }
+    }
+    text.extend_from_slice(b") AS bifold_lines");
+    text.extend_from_slice(&condition);
+    let answer = ask_bytes(running, client, server, &text).await?;
+    let mut wanted: Vec<usize> = answer.rows.iter().filter_map(line).collect();
+    wanted.sort_unstable();
+    let mut at = 0;
+    table.rows.retain(|_| {
+        at += 1;
+        wanted.binary_search(&(at - 1)).is_ok()
+    });
+    titled(table, filter)
+}
+
+fn line(row: &Row) -> Option<usize> {
+    std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok()
+}
+
+/// `Tables_in_mall (o%)`; SHOW TABLE STATUS keeps its titles.
+fn titled(table: &mut Table, filter: &Filter) -> Result<()> {
+    let Filter::Like(pattern) = filter else { return Ok(()) };
+    let pattern = pattern.get(1..pattern.len().saturating_sub(1)).unwrap_or_default().to_vec();
+    table.rename(|at, names| {
+        if at == 0 && names.name != b"Name" {
+            names.name.extend_from_slice(b" (");
+            names.name.extend_from_slice(&pattern);
+            names.name.push(b')');
+        }
+    })
+}
+
+fn put_name(name: &[u8], out: &mut Vec<u8>) {
+    quote_name(&String::from_utf8_lossy(name), out);
+}
+
+/// A number as it is, so that it compares as one; anything else as a string.
+fn put_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
+    match cell {
+        None => out.extend_from_slice(b"NULL"),
+        Some(digits) if !digits.is_empty() && digits.len() < 20 && digits.iter().all(u8::is_ascii_digit) => {
+            out.extend_from_slice(digits);
+        }
+        Some([]) => out.extend_from_slice(b"''"),
+        Some(bytes) => {
+            out.extend_from_slice(b"_utf8mb4 X'");
+            bytes.iter().for_each(|byte| out.extend_from_slice(format!("{byte:02X}").as_bytes()));
+            out.push(b'\'');
+        }
+    }
+}
+
+fn quoted(name: &str) -> String {
+    let mut out = Vec::new();
+    quote_name(name, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+async fn ask(running: &Running<'_>, client: &mut Client, server: ServerNo, text: &str) -> Result<Answer> {
+    ask_bytes(running, client, server, text.as_bytes()).await
+}
+
+async fn ask_bytes(running: &Running<'_>, client: &mut Client, server: ServerNo, text: &[u8]) -> Result<Answer> {
+    let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
+    let need = crate::transaction::Need { bare: true, ..need };
+    client.hold.connection(&running.engine.servers, server, need).await?.run_bytes(text).await
+}
+
+// What the session itself knows
+
+/// The collation number of utf8mb4_general_ci, which both servers have.
+const UTF8MB4: u16 = 45;
+
+fn grants(client: &Client) -> Table {
+    let user = &client.user.name;
+    let title = format!("Grants for {user}@%");
+    let mut table = Table::new(&[text_column(title.as_bytes(), UTF8MB4, 4096)]);
+    let account = format!("{}@`%`", quoted(user));
+    table.push([format!("GRANT USAGE ON *.* TO {account}").as_bytes()]);
+    for schema in &client.user.schemas {
+        table.push([format!("GRANT ALL PRIVILEGES ON {}.* TO {account}", quoted(schema)).as_bytes()]);
+    }
+    table
+}
+
+fn diagnostics(client: &Client, level: Level, limit: Option<Limit>) -> Table {
+    let number = Column {
+        kind: ColumnType::Long,
+        collation: 63,
+        length: 4,
+        decimals: 0,
+        flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY).with(ColumnFlags::NUM),
+        ..text_column(b"Code", 63, 4)
+    };
+    let text = |name, length| Column { flags: ColumnFlags::NOT_NULL, ..text_column(name, UTF8MB4, length) };
+    let mut table = Table::new(&[text(b"Level", 28), number, text(b"Message", 2048)]);
+    let Limit { offset, count } = limit.unwrap_or(Limit { offset: 0, count: u64::MAX });
+    let bound = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    for diagnostic in wanted(client, level).skip(bound(offset)).take(bound(count)) {
+        let code = diagnostic.code.to_string();
+        table.push([word(diagnostic.level).as_bytes(), code.as_bytes(), &diagnostic.text]);
+    }
+    table
+}
+
+fn count(client: &Client, level: Level) -> Table {
+    let name: &[u8] = match level {
+        Level::Warnings => b"@@session.warning_count",
+        Level::Errors => b"@@session.error_count",
+    };
+    let flags = ColumnFlags::UNSIGNED.with(ColumnFlags::BINARY).with(ColumnFlags::NUM);
+    let column = Column { kind: ColumnType::LongLong, flags, decimals: 0, ..text_column(name, 63, 21) };
+    let mut table = Table::new(&[column]);
+    table.push([wanted(client, level).count().to_string().as_bytes()]);
+    table
+}
+
+fn wanted(client: &Client, level: Level) -> impl Iterator<Item = &client::Diagnostic> {
+    client.memory.diagnostics.iter().filter(move |diagnostic| match level {
+        Level::Warnings => true,
+        Level::Errors => diagnostic.level == client::Level::Error,
+    })
+}
+
+fn word(level: client::Level) -> &'static str {
+    match level {
+        client::Level::Note => "Note",
+        client::Level::Warning => "Warning",
+        client::Level::Error => "Error",
+    }
+}

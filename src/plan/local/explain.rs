@@ -1,0 +1,60 @@
+//! EXPLAIN, EXPLAIN ROUTE and `SET STATEMENT … FOR`: words before a statement, whose own plan
+//! decides; its text is the whole one.
+
+use std::sync::Arc;
+
+use super::Local;
+use super::desk::Desk;
+use crate::error::{Error, Result};
+use crate::plan::{Effect, Kind, Outcome, Plan, Planned, params, statement};
+use crate::sql::ast::{Explain, ExplainTarget, Statement};
+
+pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
+    let ExplainTarget::Statement(explained) = &explain.target else {
+        // The allow-list lets it not through.
+        return Err(Error::refused("Bifold: EXPLAIN FOR CONNECTION is not supported."));
+    };
+    if explain.into.is_some() {
+        return Err(Error::refused("Bifold: EXPLAIN … INTO is not supported; read its rows."));
+    }
+    if explain.route {
+        return route(desk, explained);
+    }
+    let planned = match inner(desk, explained)? {
+        Outcome::Planned(planned) => planned,
+        lacks @ Outcome::Lacks(_) => return Ok(lacks),
+    };
+    match &planned.plan {
+        Plan::Single(single) if explain.analyze && single.effect == Effect::Write => {
+            Err(Error::refused("Bifold: EXPLAIN ANALYZE of a statement that writes is not supported; use EXPLAIN."))
+        }
+        Plan::Insert(_) | Plan::WriteScatter(_) if explain.analyze => {
+            Err(Error::refused("Bifold: EXPLAIN ANALYZE of a statement that writes is not supported; use EXPLAIN."))
+        }
+        Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {
+            Ok(desk.planned(Local::Explain(Arc::new(planned)), Kind::Rows))
+        }
+        Plan::Refusal(_) => Ok(Outcome::Planned(planned)),
+        Plan::Local(_) | Plan::Ddl(_) => Err(Error::refused("Bifold: only queries and DML can be explained.")),
+    }
+}
+
+/// What can't be planned is shown as the refusal that it is.
+fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
+    let planned = match inner(desk, explained) {
+        Ok(Outcome::Planned(planned)) => planned,
+        Ok(lacks @ Outcome::Lacks(_)) => return Ok(lacks),
+        Err(error) => Planned {
+            plan: Plan::Refusal(error),
+            params: params(desk.source, desk.fingerprint),
+            assigns: Vec::new(),
+            kind: Kind::Other,
+        },
+    };
+    Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
+}
+
+/// The plan of a statement within the statement.
+pub(super) fn inner(desk: &Desk<'_>, inner: &Statement) -> Result<Outcome> {
+    statement(*desk.source, desk.fingerprint, desk.asker.scene, inner)
+}

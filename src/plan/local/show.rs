@@ -1,0 +1,136 @@
+//! SHOW: what the proxy knows better than any one server, and what any server knows.
+
+use super::desk::Desk;
+use super::{Filter, Level, Limit, Local, Show, describe};
+use crate::error::{Error, Result};
+use crate::plan::allow::functions::{Function, function};
+use crate::sql::ast::{self, Expr, ExprKind, Literal, ShowFilter, ShowKind};
+use crate::sql::{Keyword, Kind, Span};
+
+/// `None`: any server answers the text as it is.
+pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
+    let local = match show.kind {
+        ShowKind::Databases => Local::Show(Show::Databases(filter(desk, show)?)),
+        ShowKind::Tables => {
+            let (schema, filter) = (desk.schema(show.db)?, filter(desk, show)?);
+            Local::Show(Show::Tables { schema, full: show.full, filter })
+        }
+        ShowKind::TableStatus => {
+            let (schema, filter) = (desk.schema(show.db)?, filter(desk, show)?);
+            Local::Show(Show::TableStatus { schema, filter })
+        }
+        ShowKind::Columns | ShowKind::Index => {
+            filter(desk, show)?;
+            describe::show(desk, show, named(show)?, "SELECT")?
+        }
+        ShowKind::CreateTable => describe::show(desk, show, named(show)?, "SHOW")?,
+        ShowKind::CreateDatabase => describe::schema(desk, show.db, 0)?,
+        ShowKind::Triggers => {
+            filter(desk, show)?;
+            describe::schema(desk, show.db, triggers_word(desk))?
+        }
+        ShowKind::Warnings => diagnostics(desk, show, Level::Warnings)?,
+        ShowKind::Errors => diagnostics(desk, show, Level::Errors)?,
+        ShowKind::CountWarnings => Local::Show(Show::DiagnosticsCount(Level::Warnings)),
+        ShowKind::CountErrors => Local::Show(Show::DiagnosticsCount(Level::Errors)),
+        ShowKind::Grants => Local::Show(Show::Grants),
+        ShowKind::Variables
+        | ShowKind::Status
+        | ShowKind::Engines
+        | ShowKind::Collation
+        | ShowKind::CharacterSet
+        | ShowKind::Plugins
+        | ShowKind::Privileges => {
+            filter(desk, show)?;
+            return Ok(None);
+        }
+        // The allow-list lets none of these through.
+        ShowKind::OpenTables
+        | ShowKind::CreateView
+        | ShowKind::CreateRoutine
+        | ShowKind::CreateUser
+        | ShowKind::Events
+        | ShowKind::RoutineStatus
+        | ShowKind::RoutineCode
+        | ShowKind::Processlist
+        | ShowKind::Engine
+        | ShowKind::Profile
+        | ShowKind::Profiles
+        | ShowKind::Replication
+        | ShowKind::Other => return Err(Error::refused("Bifold: this SHOW is not supported.")),
+    };
+    Ok(Some(local))
+}
+
+fn named(show: &ast::Show) -> Result<&ast::TableName> {
+    show.table.as_ref().ok_or_else(|| Error::proxy("Bifold: a SHOW of a table's parts was read without its table."))
+}
+
+/// The first word of `TRIGGERS` in `SHOW [FULL] TRIGGERS`.
+fn triggers_word(desk: &Desk<'_>) -> u32 {
+    let span = desk.fingerprint.span();
+    (span.start..span.end)
+        .find(|&token| desk.source.bytes(token).eq_ignore_ascii_case(b"triggers"))
+        .unwrap_or(span.start)
+}
+
+/// LIKE and WHERE, as text. A condition may use the columns of the SHOW and built-in functions.
+fn filter(desk: &Desk<'_>, show: &ast::Show) -> Result<Filter> {
+    match &show.filter {
+        None => Ok(Filter::All),
+        Some(ShowFilter::Like(pattern)) => Ok(Filter::Like(desk.source.span_bytes(pattern.span).into())),
+        Some(ShowFilter::Where(condition)) => {
+            check(desk, condition.span)?;
+            Ok(Filter::Where(desk.source.span_bytes(condition.span).into()))
+        }
+    }
+}
+
+/// By token: a subquery begins with a word of its own, a call is a name before a parenthesis.
+fn check(desk: &Desk<'_>, condition: Span) -> Result<()> {
+    let source = desk.source;
+    for token in condition.tokens() {
+        let word = source.keyword(token);
+        if matches!(word, Keyword::Select | Keyword::With | Keyword::Table | Keyword::Values) {
+            return Err(Error::refused(
+                "Bifold: a subquery in the WHERE of a SHOW is not supported; select from the tables themselves.",
+            ));
+        }
+        if source.kind(token) == Kind::Param {
+            return Err(Error::refused("Bifold: a parameter in a SHOW is not supported; write the value in the text."));
+        }
+        let named =
+            matches!(source.kind(token), Kind::Word | Kind::QuotedName) && !word.is_reserved(source.dialect.flavour);
+        if named && source.kind(token + 1) == Kind::LParen {
+            match function(desk.name(ast::Name(token)).as_bytes()) {
+                Function::BuiltIn if source.kind(token.wrapping_sub(1)) != Kind::Dot => {}
+                Function::Refused(error) => return Err(error),
+                Function::BuiltIn | Function::Stored => {
+                    return Err(Error::refused("Bifold: a stored function in the WHERE of a SHOW is not supported."));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn diagnostics(desk: &Desk<'_>, show: &ast::Show, level: Level) -> Result<Local> {
+    let limit = match &show.limit {
+        None => None,
+        Some(limit) => {
+            let number = |expr: &Option<Expr>, missing| expr.as_ref().map_or(Ok(missing), |expr| number(desk, expr));
+            Some(Limit { offset: number(&limit.offset, 0)?, count: number(&limit.count, u64::MAX)? })
+        }
+    };
+    Ok(Local::Show(Show::Diagnostics { level, limit }))
+}
+
+fn number(desk: &Desk<'_>, expr: &Expr) -> Result<u64> {
+    let digits = match expr.kind {
+        ExprKind::Literal(Literal::Int) => std::str::from_utf8(desk.source.span_bytes(expr.span)).ok(),
+        _ => None,
+    };
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| Error::refused("Bifold: LIMIT in a SHOW takes numbers written in the text only."))
+}

@@ -1,0 +1,322 @@
+//! A plan as text: what EXPLAIN ROUTE and `bifold route` show, and what the plan cases hold. One
+//! line says how the statement runs, one line for each table says how it is found, and the last
+//! is the text with what routing puts in, in angle brackets.
+
+use std::fmt::Write;
+
+use super::local::{Characteristic, Filter, Local, Operand, Show, Step, Transaction};
+use super::{
+    Bind, Cut, Effect, Item, KeyColumn, Over, Patch, Plan, Planned, RefKind, SessionValue, Single, TableRef, Template,
+    ValueSource,
+};
+use crate::context::Setting;
+use crate::sql::Source;
+use crate::sql::fingerprint::Fingerprint;
+use crate::topology::TableRule;
+
+/// The statement that a plan was made of, for the texts of its items.
+#[derive(Clone, Copy)]
+pub struct Printed<'a> {
+    pub source: &'a Source<'a>,
+    pub fingerprint: &'a Fingerprint,
+}
+
+/// In one or two words: `single`, `insert`, `write scatter`, …
+pub fn name(plan: &Plan) -> &'static str {
+    match plan {
+        Plan::Local(_) => "local",
+        Plan::Single(_) => "single",
+        Plan::Insert(_) => "insert",
+        Plan::WriteScatter(_) => "write scatter",
+        Plan::Ddl(_) => "ddl",
+        Plan::Refusal(_) => "refusal",
+    }
+}
+
+/// All of it, a line for each thing.
+pub fn print(planned: &Planned, of: Printed<'_>) -> String {
+    let mut out = String::new();
+    plan(&mut out, &planned.plan, of);
+    if !planned.assigns.is_empty() {
+        let names: Vec<String> = planned.assigns.iter().map(setting).collect();
+        line(&mut out, format_args!("sets {}", names.join(", ")));
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String can't fail.
+    let _ = writeln!(out, "{text}");
+}
+
+fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
+    match plan {
+        Plan::Local(what) => local(out, what, of),
+        Plan::Single(what) => single(out, what, of),
+        Plan::Insert(insert) => {
+            let id = match &insert.id {
+                None => String::new(),
+                Some(id) => match id.position {
+                    Some(position) => format!(", ids where value {position} lacks one"),
+                    None => ", ids added".into(),
+                },
+            };
+            let key = insert.key.map_or("the added id".to_owned(), |key| format!("value {key}"));
+            line(out, format_args!("insert: rows split by {key}{id}"));
+            template(out, &insert.template, of);
+        }
+        Plan::WriteScatter(write) => {
+            let over = match write.over {
+                Over::Places => "places",
+                Over::Shards => "shards",
+            };
+            line(out, format_args!("write scatter over {over}"));
+            template(out, &write.template, of);
+        }
+        Plan::Ddl(ddl) => line(out, format_args!("ddl: {ddl:?}")),
+        Plan::Refusal(error) => line(
+            out,
+            format_args!(
+                "refusal: {} ({}) {}",
+                error.code(),
+                String::from_utf8_lossy(error.state()),
+                String::from_utf8_lossy(error.text())
+            ),
+        ),
+    }
+}
+
+fn single(out: &mut String, single: &Single, of: Printed<'_>) {
+    let effect = match single.effect {
+        Effect::Read => "read",
+        Effect::Lock => "locking read",
+        Effect::Write => "write",
+    };
+    let server = if single.template.refs.is_empty() { ", any server" } else { "" };
+    let bind = match single.bind {
+        None => "",
+        Some(Bind::NamedLock) => ", binds the connection (named lock)",
+        Some(Bind::TemporaryTable) => ", binds the connection (temporary table)",
+        Some(Bind::LockTables) => ", binds the connection (locked tables)",
+        Some(Bind::Routine) => ", binds the connection (routine)",
+    };
+    let schema = if single.needs_schema { ", in the home shard's database" } else { "" };
+    line(out, format_args!("single: {effect}{server}{bind}{schema}"));
+    template(out, &single.template, of);
+}
+
+fn template(out: &mut String, template: &Template, of: Printed<'_>) {
+    for table in &template.refs {
+        reference(out, table, of);
+    }
+    line(out, format_args!("  text {}", text(template, of)));
+}
+
+fn reference(out: &mut String, table: &TableRef, of: Printed<'_>) {
+    let name = format!("{}.{}", table.schema.name, table.table);
+    match &table.kind {
+        RefKind::Unsharded => line(out, format_args!("  {name}: unsharded, on the home shard")),
+        RefKind::Reference => line(out, format_args!("  {name}: reference")),
+        RefKind::Sharded(located) if located.keys.is_empty() => {
+            line(out, format_args!("  {name}: sharded, every place"));
+        }
+        RefKind::Sharded(located) => {
+            for key in &located.keys {
+                let values: Vec<String> = key.values.iter().map(|value| value_text(value, of)).collect();
+                let (column, how) = key_column(&key.column, &located.rule);
+                let operator = if key.null_safe { " (NULL-safe)" } else { "" };
+                line(out, format_args!("  {name}: sharded, {column} {how} {}{operator}", values.join(" or ")));
+            }
+        }
+    }
+}
+
+fn key_column(column: &KeyColumn, rule: &TableRule) -> (String, &'static str) {
+    let sharded = rule.sharded().expect("a located table is sharded");
+    match column {
+        KeyColumn::Key => (sharded.key.clone(), "is"),
+        KeyColumn::Id => {
+            let id = sharded.id.as_ref().map_or("the id", |id| &id.column);
+            (id.to_owned(), "carries the place:")
+        }
+    }
+}
+
+fn value_text(value: &ValueSource, of: Printed<'_>) -> String {
+    match value {
+        ValueSource::One { from, to } => items(*from, *to, of),
+        ValueSource::List(item) => format!("one of {}", items(*item, Item(item.0 + 1), of)),
+    }
+}
+
+/// The text of the items `from..to`.
+fn items(from: Item, to: Item, of: Printed<'_>) -> String {
+    let start = of.source.byte_range(span_from(of, from)).start;
+    String::from_utf8_lossy(&of.source.text[start..end_of(of, Item(to.0 - 1))]).into_owned()
+}
+
+/// The statement's text, what routing puts in in angle brackets.
+pub fn text(template: &Template, of: Printed<'_>) -> String {
+    String::from_utf8_lossy(&spliced(template, of)).into_owned()
+}
+
+/// The same as bytes: the text to send where all cuts put text in.
+pub fn spliced(template: &Template, of: Printed<'_>) -> Vec<u8> {
+    let start = |item: Item| of.source.byte_range(span_from(of, item)).start;
+    let whole = of.source.byte_range(of.fingerprint.span());
+    let (mut out, mut at) = (Vec::new(), whole.start);
+    for cut in &template.cuts {
+        let from = start(cut.from).min(whole.end);
+        out.extend_from_slice(&of.source.text[at..from]);
+        patch(&mut out, cut, template);
+        at = if cut.from == cut.to { from } else { end_of(of, Item(cut.to.0 - 1)) };
+    }
+    out.extend_from_slice(&of.source.text[at..whole.end.max(at)]);
+    out
+}
+
+fn span_from(of: Printed<'_>, item: Item) -> crate::sql::Span {
+    let token = of.fingerprint.token_of(item.0);
+    crate::sql::Span::new(token, token)
+}
+
+/// Where an item's text ends.
+fn end_of(of: Printed<'_>, item: Item) -> usize {
+    let token = of.fingerprint.token_of(item.0);
+    let end = of.fingerprint.list(item.0).map_or(token + 1, |list| list.span.end);
+    of.source.byte_range(crate::sql::Span::new(token, end)).end
+}
+
+fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
+    match &cut.with {
+        Patch::Table { table, alias } => {
+            out.push(b'<');
+            out.extend_from_slice(template.refs[usize::from(table.0)].table.as_bytes());
+            out.push(b'>');
+            if let Some(alias) = alias {
+                out.extend_from_slice(b" AS ");
+                out.extend_from_slice(alias);
+            }
+        }
+        Patch::Text(text) => out.extend_from_slice(text),
+        Patch::Session(value) => {
+            out.push(b'<');
+            out.extend_from_slice(session_value(*value).as_bytes());
+            out.push(b'>');
+        }
+    }
+}
+
+fn session_value(value: SessionValue) -> &'static str {
+    match value {
+        SessionValue::Schema => "DATABASE()",
+        SessionValue::User => "USER()",
+        SessionValue::Account => "CURRENT_USER()",
+        SessionValue::ConnectionId => "CONNECTION_ID()",
+        SessionValue::LastInsertId => "LAST_INSERT_ID()",
+        SessionValue::RowCount => "ROW_COUNT()",
+        SessionValue::FoundRows => "FOUND_ROWS()",
+    }
+}
+
+fn setting(setting: &Setting) -> String {
+    match setting {
+        Setting::System(name) => name.to_string(),
+        Setting::User(name) => format!("@{name}"),
+    }
+}
+
+fn local(out: &mut String, what: &Local, of: Printed<'_>) {
+    match what {
+        Local::Transaction(what) => line(out, format_args!("local: {}", transaction(what))),
+        Local::Set(steps) => {
+            line(out, format_args!("local: set"));
+            steps.iter().for_each(|step| set_step(out, step, of));
+        }
+        Local::Use(schema) => line(out, format_args!("local: use {}", schema.name)),
+        Local::Show(what) => line(out, format_args!("local: {}", show(what))),
+        Local::Describe(what) => {
+            line(out, format_args!("local: one physical table answers"));
+            line(out, format_args!("  text {}", text(&what.text, of)));
+        }
+        Local::Explain(planned) => {
+            line(out, format_args!("local: explain"));
+            plan(out, &planned.plan, of);
+        }
+        Local::Route(planned) => plan(out, &planned.plan, of),
+        Local::Lock(what) => {
+            line(out, format_args!("local: lock tables"));
+            plan(out, &what.plan, of);
+        }
+        Local::Unlock => line(out, format_args!("local: unlock tables")),
+    }
+}
+
+fn transaction(what: &Transaction) -> String {
+    match what {
+        Transaction::Begin { snapshot, access } => {
+            let snapshot = if *snapshot { " with consistent snapshot" } else { "" };
+            let access = match access {
+                None => "",
+                Some(super::local::Access::ReadOnly) => " read only",
+                Some(super::local::Access::ReadWrite) => " read write",
+            };
+            format!("begin{snapshot}{access}")
+        }
+        Transaction::Commit(how) => format!("commit{}", completion(how)),
+        Transaction::Rollback(how) => format!("rollback{}", completion(how)),
+        Transaction::Savepoint(name) => format!("savepoint {}", name.0),
+        Transaction::RollbackTo(name) => format!("rollback to {}", name.0),
+        Transaction::Release(name) => format!("release {}", name.0),
+    }
+}
+
+fn completion(how: &super::local::Completion) -> String {
+    format!("{}{}", if how.chain { " and chain" } else { "" }, if how.release { " release" } else { "" })
+}
+
+fn set_step(out: &mut String, step: &Step, of: Printed<'_>) {
+    match step {
+        Step::Server(planned) => {
+            line(out, format_args!("  a server sets"));
+            plan(out, &planned.plan, of);
+        }
+        Step::Check { variable, .. } => line(out, format_args!("  {variable} is checked")),
+        Step::Default(what) => line(out, format_args!("  {} as it was at first", setting(what))),
+        Step::DefaultIfZero { setting: what, .. } => {
+            line(out, format_args!("  {} as it was at first if 0", setting(what)))
+        }
+        Step::Autocommit(value) => line(out, format_args!("  autocommit {}", operand(value, of))),
+        Step::NextTransaction(Characteristic::Isolation(value)) => {
+            line(out, format_args!("  isolation of the next transaction {}", operand(value, of)));
+        }
+        Step::NextTransaction(Characteristic::ReadOnly(value)) => {
+            line(out, format_args!("  next transaction read only {}", operand(value, of)));
+        }
+        Step::LastInsertId(value) => line(out, format_args!("  last insert id {}", operand(value, of))),
+    }
+}
+
+fn operand(value: &Operand, of: Printed<'_>) -> String {
+    match value {
+        Operand::Word(word) => word.to_string(),
+        Operand::Literal { from, to } => items(*from, *to, of),
+        Operand::Default => "DEFAULT".into(),
+        Operand::Ask(_) => "as a server computes it".into(),
+    }
+}
+
+fn show(what: &Show) -> String {
+    let filtered = |filter: &Filter| match filter {
+        Filter::All => "",
+        Filter::Like(_) | Filter::Where(_) => ", filtered",
+    };
+    match what {
+        Show::Databases(filter) => format!("show databases{}", filtered(filter)),
+        Show::Tables { schema, filter, .. } => format!("show tables of {}{}", schema.name, filtered(filter)),
+        Show::TableStatus { schema, filter } => format!("show table status of {}{}", schema.name, filtered(filter)),
+        Show::Grants => "show grants".into(),
+        Show::Diagnostics { .. } => "show diagnostics".into(),
+        Show::DiagnosticsCount(_) => "show count of diagnostics".into(),
+    }
+}
