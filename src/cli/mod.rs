@@ -4,6 +4,7 @@
 mod check;
 mod demo;
 mod id;
+mod route;
 mod serve;
 pub mod worker;
 
@@ -35,6 +36,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     Id(id::Arguments),
+    Route(route::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -67,6 +69,7 @@ fn dispatch(arguments: &Arguments) -> Result<()> {
         Command::Check(arguments) => check::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Id(arguments) => id::run(arguments),
+        Command::Route(arguments) => route::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
     }
 }
