@@ -136,6 +136,18 @@ enum Written {
     Parameter(mysql_async::Value),
 }
 
+/// A question longer than this is about a whole collation.
+const LESSON: usize = 20_000;
+
+/// A cell as the text protocol has it.
+fn text(cell: &mysql_async::Value) -> Option<Vec<u8>> {
+    match cell {
+        mysql_async::Value::NULL => None,
+        mysql_async::Value::Bytes(bytes) => Some(bytes.clone()),
+        other => Some(other.as_sql(true).into_bytes()),
+    }
+}
+
 /// A `Value` that owns its text.
 #[derive(Clone, Debug)]
 enum Owned {
@@ -180,7 +192,7 @@ impl Bench {
         Bench { sessions, asker, learned: Weights::default(), asking: Weights::default(), exact: 0, matched: 0 }
     }
 
-    /// Makes the tables; learns the weights of their collations.
+    /// Makes the tables.
     async fn columns(&mut self, flavour: Flavour, wanted: &dyn Fn(&str) -> bool) -> Vec<Column> {
         let mut types: Vec<(String, Vec<Written>)> = Vec::new();
         for integer in INTEGERS {
@@ -219,14 +231,6 @@ impl Bench {
                 format!("CREATE TABLE {table} (id INT AUTO_INCREMENT PRIMARY KEY, k {definition} NULL, KEY (k))");
             self.sessions[0].query_drop(&create).await.unwrap_or_else(|error| panic!("{create}: {error}"));
             let key = self.key_of(&table).await;
-            if let KeyType::Characters(characters) = &key
-                && let Some(lesson) = self.learned.lesson(characters.collation())
-            {
-                let row: mysql_async::Row =
-                    self.asker.query_first(&lesson.query).await.expect("weights").expect("a row");
-                let cells: Vec<Option<Vec<u8>>> = (0..row.len()).map(|at| row.get(at).expect("a cell")).collect();
-                self.learned.learn(&lesson, &cells).expect("a collation whose weights add up");
-            }
             columns.push(Column { table, key, values });
         }
         columns
@@ -345,16 +349,21 @@ impl Bench {
     ) -> Option<KeyHash> {
         let Bench { asker, learned, asking, .. } = self;
         let mut hashes = Vec::new();
-        for weights in [&*learned, &*asking] {
+        for (weights, odd) in [(&*learned, false), (&*asking, true)] {
             let reading = Reading { purpose, connection: SESSIONS[session].connection, weights };
             hashes.push(loop {
                 match column.key.canonical(value, &reading) {
                     Canonical::Exact(key) => break Some(key.hash(Hash::Crc32)),
                     Canonical::Null | Canonical::NotExact => break None,
+                    Canonical::Ask(question) if odd && question.query().len() > LESSON => {
+                        weights.answer(question, None).expect_err("a lesson without a row");
+                    }
                     Canonical::Ask(question) => {
                         // A string that is none in its character set is an error, and so not exact.
-                        let answer: Option<Option<u32>> = asker.query_first(question.query()).await.unwrap_or_default();
-                        weights.answer(question.key, answer.flatten());
+                        let row: Option<mysql_async::Row> =
+                            asker.query_first(question.query()).await.unwrap_or_default();
+                        let cells = row.map(|row| (0..row.len()).map(|at| text(&row[at])).collect::<Vec<_>>());
+                        weights.answer(question, cells.as_deref()).expect("a collation whose weights add up");
                     }
                 }
             });

@@ -66,9 +66,10 @@ impl Engine {
     /// Asks a server for the weight of a key value that the proxy can't weigh itself.
     pub(super) async fn learn_weight(&self, question: Question) -> Result<()> {
         let first = self.topology.servers()[0].no;
-        let answer = self.servers.run(first, &question.query()).await?;
-        let crc = answer.rows.first().and_then(|row| std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok());
-        self.weights.answer(question.key, crc);
+        let answer = self.servers.run(first, question.query()).await?;
+        if let Err(odd) = self.weights.answer(question, answer.rows.first().map(Vec::as_slice)) {
+            tracing::warn!("{odd}: its key values are asked of a server one by one");
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! Collation weights: the proxy adds them up itself for the characters it has learned of a server at its start;
-//! whatever else a string holds is asked of a server once, and the answer kept.
+//! Collation weights: the proxy adds them up itself for the characters that it learns of a server when a key first
+//! needs the collation; whatever else a string holds is asked of a server once, and the answer kept.
 //!
-//! No I/O: `Lesson` and `Question` are texts for whoever has a connection; `learn` and `answer` take what came back.
+//! No I/O: a `Question` is a text for whoever has a connection, and `Weights` takes the answer.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,30 +9,95 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 
 use super::charset::Charset;
-use super::collation::{Collation, LEARNED, Order};
+use super::collation::LEARNED;
 
 /// All that is known about weights; shared by all sessions.
 #[derive(Debug, Default)]
 pub struct Weights {
-    tables: [OnceLock<WeightTable>; LEARNED.len()],
+    /// `None` within: the server's collation is odd, and its strings are asked one by one.
+    tables: [OnceLock<Option<WeightTable>>; LEARNED.len()],
     asked: Mutex<Asked>,
 }
 
-/// What a server must say about one key value.
+/// What a server must say before a key can be hashed. Its text means the same on any connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// An SQL expression: the CRC-32, or NULL where the value does not convert exactly. Means the same on any
-    /// connection.
-    pub expression: String,
-    /// Under which the answer is kept.
-    pub key: Vec<u8>,
+    query: String,
+    about: About,
 }
 
-/// What a server is asked about a collation at the start: one query, one row.
-#[derive(Clone, Debug)]
-pub struct Lesson {
-    pub query: String,
-    learned: usize,
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum About {
+    /// The weights of a collation's characters; its position in `LEARNED`.
+    Collation(usize),
+    /// The CRC-32 of one value, or NULL where it does not convert exactly; under which the answer is kept.
+    Value(Vec<u8>),
+}
+
+/// What is known of a text's weights.
+pub(super) enum Weighed {
+    /// Joined, as WEIGHT_STRING() has them.
+    Known(Vec<u8>),
+    /// Ask about the collation first.
+    Unlearned(Question),
+    /// It holds a character that is not among those learned.
+    Unknown,
+}
+
+impl Question {
+    /// `expression` is the CRC-32 of one value, or NULL; its answer is kept under `key`.
+    pub(super) fn about_value(expression: &str, key: Vec<u8>) -> Self {
+        Question { query: format!("SELECT {expression}"), about: About::Value(key) }
+    }
+
+    /// One query that gives one row.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+}
+
+impl Weights {
+    /// Takes the row that a question's query gave, values as text; `None`: it gave none. An error says what is odd
+    /// about the server's collation: its strings are asked one by one then, which is slower and as right.
+    pub fn answer(&self, question: Question, row: Option<&[Option<Vec<u8>>]>) -> Result<(), String> {
+        let row = row.unwrap_or_default();
+        match question.about {
+            About::Value(key) => {
+                let crc = row.first().and_then(|cell| std::str::from_utf8(cell.as_ref()?).ok()?.parse().ok());
+                self.asked.lock().put(key, crc);
+                Ok(())
+            }
+            About::Collation(learned) => {
+                let name = LEARNED[learned];
+                let (table, odd) = match WeightTable::read(charset_of(name), row) {
+                    Ok(table) => (Some(table), Ok(())),
+                    Err(odd) => (None, Err(format!("collation {name}: {odd}"))),
+                };
+                // Another session may have been quicker: it learned the same.
+                let _ = self.tables[learned].set(table);
+                odd
+            }
+        }
+    }
+
+    /// `learned`: the collation's position in `LEARNED`; `collation`: its name as the server has it.
+    pub(super) fn weigh(&self, learned: usize, collation: &str, text: &str) -> Weighed {
+        match self.tables[learned].get() {
+            None => Weighed::Unlearned(Question {
+                query: lesson(collation, charset_of(LEARNED[learned])),
+                about: About::Collation(learned),
+            }),
+            Some(table) => match table.as_ref().and_then(|table| table.weigh(text)) {
+                Some(weights) => Weighed::Known(weights),
+                None => Weighed::Unknown,
+            },
+        }
+    }
+
+    /// `None`: not asked yet. `Some(None)`: the value does not convert exactly.
+    pub(super) fn answered(&self, key: &[u8]) -> Option<Option<u32>> {
+        self.asked.lock().get(key)
+    }
 }
 
 /// The weights of the characters learned, of one collation.
@@ -52,64 +117,9 @@ const HAN: std::ops::RangeInclusive<u32> = 0x4e00..=0x9fff;
 /// Answers kept, in each of two generations.
 const ASKED: usize = 1 << 16;
 
-impl Question {
-    pub fn query(&self) -> String {
-        format!("SELECT {}", self.expression)
-    }
-
-    /// One query for several: a column each, in their order.
-    pub fn query_for(questions: &[Question]) -> String {
-        let columns: Vec<_> = questions.iter().map(|question| question.expression.as_str()).collect();
-        format!("SELECT {}", columns.join(", "))
-    }
-}
-
-impl Weights {
-    /// What to ask before keys of this collation can be weighed here; `None`: known already, or not to be learned.
-    pub fn lesson(&self, collation: &Collation) -> Option<Lesson> {
-        let learned = position(collation)?;
-        match self.tables[learned].get() {
-            Some(_) => None,
-            None => Some(Lesson { query: lesson_query(collation.name()), learned }),
-        }
-    }
-
-    /// Takes the lesson's one row. An error says what is odd about this server's collation: then its strings are
-    /// asked one by one, which is slower and as right.
-    pub fn learn(&self, lesson: &Lesson, row: &[Option<Vec<u8>>]) -> Result<(), String> {
-        let table = WeightTable::read(charset_of(LEARNED[lesson.learned]), row)
-            .map_err(|odd| format!("collation {}: {odd}", LEARNED[lesson.learned]))?;
-        // A second proxy task may have been quicker; both learned the same.
-        let _ = self.tables[lesson.learned].set(table);
-        Ok(())
-    }
-
-    /// The text's weights joined, as WEIGHT_STRING() has them; `None`: a character that was not learned.
-    pub(super) fn weigh(&self, learned: usize, text: &str) -> Option<Vec<u8>> {
-        self.tables[learned].get()?.weigh(text)
-    }
-
-    /// Takes the answer to a question: the CRC-32 as a decimal number, or `None` for NULL.
-    pub fn answer(&self, key: Vec<u8>, crc: Option<u32>) {
-        self.asked.lock().put(key, crc);
-    }
-
-    /// `None`: not asked yet. `Some(None)`: the value does not convert exactly.
-    pub(super) fn answered(&self, key: &[u8]) -> Option<Option<u32>> {
-        self.asked.lock().get(key)
-    }
-}
-
 fn charset_of(collation: &str) -> Charset {
     let charset = collation.split_once('_').and_then(|(charset, _)| Charset::named(charset));
     charset.expect("the list has collations of known character sets")
-}
-
-fn position(collation: &Collation) -> Option<usize> {
-    match collation.order() {
-        Order::Binary { .. } => None,
-        Order::Weights { learned, .. } => learned,
-    }
 }
 
 /// The characters learned one by one: ASCII, Latin, Greek and Cyrillic, without combining marks (contractions
@@ -130,8 +140,7 @@ fn probe(characters: &[char]) -> String {
 
 /// Columns: each character's weight, the probe's, the Han block's (empty where the character set has none), and
 /// those of some Han characters alone. All in hexadecimal digits.
-fn lesson_query(collation: &str) -> String {
-    let charset = charset_of(collation);
+fn lesson(collation: &str, charset: Charset) -> String {
     let characters = characters(charset);
     let mut texts: Vec<String> = characters.iter().map(char::to_string).collect();
     texts.push(probe(&characters));
@@ -257,9 +266,10 @@ impl Asked {
 mod tests {
     use super::*;
 
-    /// A server whose collation weighs every character as its own code, ASCII letters as capitals.
-    fn row(lesson: &Lesson, weigh: impl Fn(&str) -> String) -> Vec<Option<Vec<u8>>> {
-        let texts = lesson.query.split("_utf8mb4 X'").skip(1).map(|rest| rest.split_once('\'').expect("a literal").0);
+    /// A server's row: each literal of the query weighed.
+    fn row(question: &Question, weigh: impl Fn(&str) -> String) -> Vec<Option<Vec<u8>>> {
+        let texts =
+            question.query().split("_utf8mb4 X'").skip(1).map(|rest| rest.split_once('\'').expect("a literal").0);
         texts
             .map(|hex| {
                 let text = String::from_utf8(unhex(hex.as_bytes()).expect("hexadecimal")).expect("utf8mb4");
@@ -268,43 +278,52 @@ mod tests {
             .collect()
     }
 
+    /// Every character weighs its own code, ASCII letters that of their capitals.
     fn upper(text: &str) -> String {
         text.chars().map(|c| format!("{:04X}", u32::from(c.to_ascii_uppercase()))).collect()
     }
 
-    fn general() -> (Weights, Collation, Lesson) {
-        let (weights, collation) = (Weights::default(), Collation::named("utf8mb4_general_ci").unwrap());
-        let lesson = weights.lesson(&collation).unwrap();
-        (weights, collation, lesson)
+    fn weigh(weights: &Weights, text: &str) -> Weighed {
+        weights.weigh(0, "utf8mb4_general_ci", text)
+    }
+
+    fn lesson_of(weights: &Weights) -> Question {
+        let Weighed::Unlearned(question) = weigh(weights, "a") else { panic!("nothing to learn") };
+        question
     }
 
     #[test]
     fn learned_characters_are_weighed_and_others_are_not() {
-        let (weights, collation, lesson) = general();
-        assert_eq!(weights.weigh(0, "ab"), None);
-        weights.learn(&lesson, &row(&lesson, upper)).unwrap();
-        assert!(weights.lesson(&collation).is_none());
-        assert_eq!(weights.weigh(0, "aB").unwrap(), b"\0A\0B");
-        assert_eq!(weights.weigh(0, "日я").unwrap(), b"\x65\xe5\x04\x4f");
+        let weights = Weights::default();
+        let lesson = lesson_of(&weights);
+        weights.answer(lesson.clone(), Some(&row(&lesson, upper))).unwrap();
+        for (text, expected) in [("aB", &b"\0A\0B"[..]), ("日я", b"\x65\xe5\x04\x4f"), ("", b"")] {
+            assert!(matches!(weigh(&weights, text), Weighed::Known(known) if known == expected), "{text}");
+        }
         for unknown in ["a\u{301}", "😀", "a\0", "\u{4dff}", "\u{a000}"] {
-            assert_eq!(weights.weigh(0, unknown), None, "{unknown:?}");
+            assert!(matches!(weigh(&weights, unknown), Weighed::Unknown), "{unknown:?}");
         }
     }
 
     #[test]
-    fn a_collation_that_contracts_is_not_learned() {
-        let (weights, collation, lesson) = general();
-        let contracted = row(&lesson, |text| upper(&text.replace("ch", "ÿ")));
-        assert!(weights.learn(&lesson, &contracted).is_err());
-        assert!(weights.learn(&lesson, &contracted[1..]).is_err());
-        assert!(weights.lesson(&collation).is_some());
+    fn a_collation_that_contracts_is_never_weighed_here() {
+        let contracts = |text: &str| upper(&text.replace("ch", "ÿ"));
+        let (weights, short) = (Weights::default(), Weights::default());
+        let lesson = lesson_of(&weights);
+        assert!(weights.answer(lesson.clone(), Some(&row(&lesson, contracts))).is_err());
+        assert!(short.answer(lesson.clone(), Some(&row(&lesson, upper)[1..])).is_err());
+        for weights in [weights, short] {
+            assert!(matches!(weigh(&weights, "a"), Weighed::Unknown));
+        }
     }
 
     #[test]
     fn the_last_answers_are_always_there() {
         let weights = Weights::default();
         for n in 0..3 * ASKED {
-            weights.answer(n.to_string().into_bytes(), u32::try_from(n).ok());
+            let digits = n.to_string().into_bytes();
+            let question = Question::about_value("1", digits.clone());
+            weights.answer(question, Some(&[Some(digits)])).unwrap();
         }
         assert_eq!(weights.answered(b"0"), None);
         for n in 2 * ASKED..3 * ASKED {

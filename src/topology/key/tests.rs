@@ -90,9 +90,9 @@ fn a_string_passes_through_the_connection() {
     assert_eq!(name.canonical(&text("日"), &reading("latin1")), Canonical::NotExact);
     let gbk = Value::Text { bytes: b"\xc8\xd5", charset: "gbk" };
     let Canonical::Ask(question) = name.canonical(&gbk, &reading("gbk")) else { panic!("gbk is not asked about") };
-    assert!(question.expression.contains("_gbk X'C8D5'"), "{}", question.expression);
+    assert!(question.query().contains("_gbk X'C8D5'"), "{}", question.query());
     let weights = Weights::default();
-    weights.answer(question.key, Some(7));
+    weights.answer(question, Some(&[Some(b"7".to_vec())])).unwrap();
     let answered = Reading { weights: &weights, ..reading("gbk") };
     assert_eq!(name.canonical(&gbk, &answered), Canonical::Exact(Key::Hashed(7)));
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::{Canonical, Key, KeyType, Purpose, Reading};
 use crate::topology::charset::{self, Charset};
 use crate::topology::collation::{Collation, Order};
-use crate::topology::weight::Question;
+use crate::topology::weight::{Question, Weighed};
 use crate::value::Value;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl KeyType {
             Read::Text(_) | Read::NotExact => Canonical::NotExact,
             Read::Foreign { bytes, .. } if comparing && !characters.compares(bytes) => Canonical::NotExact,
             Read::Foreign { bytes, charset } if bytes.len() <= ASKED_BYTES => {
-                asked(foreign_question(self, characters, bytes, charset, reading.purpose), reading)
+                asked(reading, foreign_question(self, characters, bytes, charset, reading.purpose))
             }
             Read::Foreign { .. } => Canonical::NotExact,
         }
@@ -83,13 +83,15 @@ impl KeyType {
             Order::Binary { pads } => Canonical::Exact(Key::Bytes(spaces_cut(text, pads || characters.fixed))),
             Order::Weights { space, learned } => {
                 let stored = if characters.fixed { text.trim_end_matches(' ') } else { &text };
-                if let Some(weights) = learned.and_then(|learned| reading.weights.weigh(learned, stored)) {
-                    return Canonical::Exact(Key::Bytes(Cow::Owned(space_weights_cut(weights, space))));
+                let name = characters.collation.name();
+                match learned.map_or(Weighed::Unknown, |learned| reading.weights.weigh(learned, name, stored)) {
+                    Weighed::Known(weights) => {
+                        Canonical::Exact(Key::Bytes(Cow::Owned(space_weights_cut(weights, space))))
+                    }
+                    Weighed::Unlearned(question) => Canonical::Ask(question),
+                    Weighed::Unknown if text.len() <= ASKED_BYTES => asked(reading, question(self, characters, &text)),
+                    Weighed::Unknown => Canonical::NotExact,
                 }
-                if text.len() > ASKED_BYTES {
-                    return Canonical::NotExact;
-                }
-                asked(question(self, characters, &text), reading)
             }
         }
     }
@@ -164,19 +166,19 @@ fn space_weights_cut(mut weights: Vec<u8>, space: Option<&[u8]>) -> Vec<u8> {
     weights
 }
 
-fn asked<'v>(question: Question, reading: &Reading<'_>) -> Canonical<'v> {
-    match reading.weights.answered(&question.key) {
+fn asked<'v>(reading: &Reading<'_>, (expression, key): (String, Vec<u8>)) -> Canonical<'v> {
+    match reading.weights.answered(&key) {
         Some(Some(crc)) => Canonical::Exact(Key::Hashed(crc)),
         Some(None) => Canonical::NotExact,
-        None => Canonical::Ask(question),
+        None => Canonical::Ask(Question::about_value(&expression, key)),
     }
 }
 
-/// The hash of a text that the column's character set can say.
-fn question(key_type: &KeyType, characters: &Characters, text: &str) -> Question {
+/// The hash of a text that the column's character set can say, and the key of the answer.
+fn question(key_type: &KeyType, characters: &Characters, text: &str) -> (String, Vec<u8>) {
     let collation = characters.collation.name();
     let literal = format!("({} COLLATE {collation})", characters.charset.literal(text));
-    Question { expression: key_type.sql_hash(&literal), key: question_key(characters, "", text.as_bytes()) }
+    (key_type.sql_hash(&literal), question_key(characters, "", text.as_bytes()))
 }
 
 /// The hash of a string in a character set that only servers read: NULL where a conversion loses something.
@@ -186,7 +188,7 @@ fn foreign_question(
     bytes: &[u8],
     charset: &str,
     purpose: Purpose,
-) -> Question {
+) -> (String, Vec<u8>) {
     let given = charset::introduced(charset, bytes);
     let converted = format!("CONVERT({given} USING {})", characters.charset.name());
     let hash = key_type.sql_hash(&format!("({converted} COLLATE {})", characters.collation.name()));
@@ -199,7 +201,7 @@ fn foreign_question(
         Purpose::Compare => question_key(characters, charset, bytes),
         Purpose::Store => question_key(characters, &format!("{charset}<={}", characters.length), bytes),
     };
-    Question { expression: format!("IF({same}{fits}, {hash}, NULL)"), key }
+    (format!("IF({same}{fits}, {hash}, NULL)"), key)
 }
 
 /// All that the answer depends on. A zero byte is in no name.
