@@ -157,3 +157,26 @@ fn the_hash_is_that_of_the_digits() {
     let place = Key::Integer(42).hash(Hash::Crc32).place(4, 1024);
     assert_eq!((place.shard, place.subtable), (ShardNo(0), SubtableNo(548)));
 }
+
+#[test]
+fn the_page_about_keys_says_how_each_is_hashed() {
+    let page = include_str!("../../../docs/keys.md");
+    let integers = [int(), key("int", "int(8) unsigned zerofill", 0, "")];
+    let bytes = [KeyType::Date, key("binary", "binary(4)", 4, "")];
+    let collations = [
+        "utf8mb4_bin",
+        "utf8mb4_0900_bin",
+        "utf8mb4_general_ci",
+        "utf8mb4_unicode_ci",
+        "utf8mb4_spanish_ci",
+        "utf8mb4_unicode_520_ci",
+        "latin1_swedish_ci",
+        "ascii_general_ci",
+        "utf8mb4_0900_ai_ci",
+    ];
+    let strings = collations.iter().flat_map(|collation| ["char", "varchar"].map(|kind| key(kind, kind, 9, collation)));
+    for key in integers.into_iter().chain(bytes).chain(strings) {
+        let hash = format!("`{}`", key.sql_hash("k"));
+        assert!(page.contains(&hash), "{hash} of {key:?}");
+    }
+}
