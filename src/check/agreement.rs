@@ -25,7 +25,7 @@ const SAME_EVERYWHERE: [&str; 10] = [
 /// What is taken only where another variable says so.
 const SYSTEM: &str = "SYSTEM";
 
-pub(super) fn check(subject: &Subject<'_>, probes: &[Probe], report: &mut Report) {
+pub(super) fn check(subject: &Subject<'_>, probes: &[Probe], report: &mut Report<'_>) {
     versions(probes, report);
     variables(probes, report);
     time_zones(probes, report);
@@ -34,7 +34,7 @@ pub(super) fn check(subject: &Subject<'_>, probes: &[Probe], report: &mut Report
     }
 }
 
-fn versions(probes: &[Probe], report: &mut Report) {
+fn versions(probes: &[Probe], report: &mut Report<'_>) {
     let flavour = |probe: &Probe| if probe.is_mariadb() { "MariaDB" } else { "MySQL" }.to_owned();
     if let Some(said) = differing(probes, flavour) {
         report.mistake(
@@ -54,7 +54,7 @@ fn versions(probes: &[Probe], report: &mut Report) {
     }
 }
 
-fn variables(probes: &[Probe], report: &mut Report) {
+fn variables(probes: &[Probe], report: &mut Report<'_>) {
     for name in SAME_EVERYWHERE {
         let value = |probe: &Probe| probe.variable(name).to_owned();
         let asked: Vec<&Probe> = match name {
@@ -72,7 +72,7 @@ fn variables(probes: &[Probe], report: &mut Report) {
     }
 }
 
-fn time_zones(probes: &[Probe], report: &mut Report) {
+fn time_zones(probes: &[Probe], report: &mut Report<'_>) {
     let loaded = |probe: &Probe| if probe.time_zones { "loaded" } else { "not loaded" }.to_owned();
     if let Some(said) = differing(probes, loaded) {
         report.warning(
@@ -83,7 +83,7 @@ fn time_zones(probes: &[Probe], report: &mut Report) {
     }
 }
 
-fn databases(schema: &Schema, subject: &Subject<'_>, probes: &[Probe], report: &mut Report) {
+fn databases(schema: &Schema, subject: &Subject<'_>, probes: &[Probe], report: &mut Report<'_>) {
     let key = ["schema", schema.name.as_str(), "shards"];
     let mut defaults: BTreeMap<&(String, String), Vec<String>> = BTreeMap::new();
     for shard in schema.shards() {

@@ -45,7 +45,7 @@ const TOO_WIDE: [&str; 11] = [
     "BINLOG ADMIN",
 ];
 
-pub(super) fn check(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+pub(super) fn check(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let grants: Vec<Grant> = probe.grants.iter().filter_map(|line| Grant::parse(line)).collect();
     too_wide(subject, probe, &grants, report);
     // What a role brings is not in the list.
@@ -72,7 +72,7 @@ pub(super) fn for_database(user: &str, database: &str) -> String {
     format!("GRANT {} ON `{pattern}`.* TO '{user}'@'%';", NEEDED.join(", "))
 }
 
-fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut Report) {
+fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut Report<'_>) {
     let everywhere = || grants.iter().filter(|grant| grant.database == "*").flat_map(|grant| &grant.rights);
     let key = ["backend", "user"];
     let user = &subject.config.backend.user;
@@ -111,7 +111,7 @@ fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut
     }
 }
 
-fn too_narrow(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut Report) {
+fn too_narrow(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut Report<'_>) {
     let user = &subject.config.backend.user;
     for schema in subject.topology.schemas() {
         for shard in schema.shards_on(probe.no) {

@@ -4,7 +4,6 @@
 
 mod agreement;
 mod grants;
-mod locate;
 mod probe;
 mod report;
 mod settings;
@@ -17,13 +16,12 @@ use crate::shard::Servers;
 use crate::topology::Topology;
 use report::Report;
 
-/// What is checked: the settings, and the text that they were read from.
+/// What is checked: the settings.
 pub struct Subject<'a> {
     pub config: &'a Config,
     pub topology: &'a Topology,
     /// As the user named it.
     pub file: &'a str,
-    pub text: &'a str,
 }
 
 /// Everything that the servers have to say about a topology.

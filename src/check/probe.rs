@@ -35,7 +35,7 @@ pub(super) async fn all(
     subject: &Subject<'_>,
     servers: &Servers,
     reading: &Arc<State>,
-    report: &mut Report,
+    report: &mut Report<'_>,
 ) -> Vec<Probe> {
     let mut asking = JoinSet::new();
     for server in servers.iter().cloned() {
@@ -56,20 +56,17 @@ pub(super) async fn all(
     probes
 }
 
-fn unreachable(subject: &Subject<'_>, server: &Server, error: &Error, report: &mut Report) {
+fn unreachable(subject: &Subject<'_>, server: &Server, error: &Error, report: &mut Report<'_>) {
     let address = subject.topology.server(server.no).address();
-    let at = server.no.0.to_string();
+    let text = String::from_utf8_lossy(error.text());
+    let what = format!("{} ({address})", text.trim_start_matches("Bifold: "));
     match error.code() {
         1044 | 1045 | 1698 => report.mistake(
             &["backend", "user"],
-            format!("server {} ({address}) does not let `{}` in: {error}", server.name, subject.config.backend.user),
+            what,
             format!("create the account there: {}", grants::needed(subject, server.no).join(" ")),
         ),
-        _ => report.mistake(
-            &["server", &at, "address"],
-            format!("server {} ({address}) cannot be used: {error}", server.name),
-            "start it, or correct the address",
-        ),
+        _ => report.mistake(&["server", &server.no.0.to_string(), "address"], what, "start it, or correct the address"),
     }
 }
 

@@ -1,17 +1,16 @@
-//! Findings as they are made: keys become lines, and servers are named.
+//! Findings as they are made, each at its key of the topology file.
 
 use super::Subject;
-use super::locate::Lines;
-use crate::config::{Finding, Findings, Severity};
+use crate::config::{Findings, KeyLines, Severity};
 
-pub(super) struct Report {
-    lines: Lines,
+pub(super) struct Report<'a> {
+    lines: &'a KeyLines,
     findings: Findings,
 }
 
-impl Report {
-    pub fn new(subject: &Subject<'_>) -> Self {
-        Report { lines: Lines::new(subject.text), findings: Findings::new(subject.file) }
+impl<'a> Report<'a> {
+    pub fn new(subject: &Subject<'a>) -> Self {
+        Report { lines: &subject.config.lines, findings: Findings::new(subject.file) }
     }
 
     pub fn mistake(&mut self, key: &[&str], what: impl Into<String>, remedy: impl Into<String>) {
@@ -27,7 +26,19 @@ impl Report {
     }
 
     fn push(&mut self, severity: Severity, key: &[&str], what: String, remedy: String) {
-        let (line, key) = self.lines.of(key);
-        self.findings.push(Finding { severity, line, key, what, remedy });
+        self.findings.push(self.lines.finding(severity, &joined(key), what, remedy));
     }
+}
+
+/// `["server", "1", "address"]` → `server[1].address`
+fn joined(key: &[&str]) -> String {
+    let mut name = String::new();
+    for segment in key {
+        match segment.parse::<usize>() {
+            Ok(index) => name.push_str(&format!("[{index}]")),
+            Err(_) if name.is_empty() => name.push_str(segment),
+            Err(_) => name.push_str(&format!(".{segment}")),
+        }
+    }
+    name
 }

@@ -5,7 +5,7 @@ use super::Subject;
 use super::probe::Probe;
 use super::report::Report;
 
-pub(super) fn check(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+pub(super) fn check(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     table_cache(subject, probe, report);
     connections(subject, probe, report);
     prepared_statements(subject, probe, report);
@@ -26,7 +26,7 @@ fn tables_on(subject: &Subject<'_>, probe: &Probe) -> u64 {
     per_schema.sum()
 }
 
-fn table_cache(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+fn table_cache(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let tables = tables_on(subject, probe);
     let Some(cache) = probe.number("table_open_cache") else { return };
     // MySQL splits the cache over its instances, and a connection uses one of them; MariaDB's
@@ -64,7 +64,7 @@ fn table_cache(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
     }
 }
 
-fn connections(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+fn connections(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let pool = u64::from(subject.config.backend.connections);
     let key = ["backend", "connections"];
     let limits = ["max_connections", "max_user_connections"];
@@ -89,7 +89,7 @@ fn connections(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
     }
 }
 
-fn prepared_statements(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+fn prepared_statements(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let backend = &subject.config.backend;
     let needed = u64::from(backend.connections) * u64::from(backend.statements);
     if let Some(limit) = probe.number("max_prepared_stmt_count").filter(|limit| *limit < needed) {
@@ -105,7 +105,7 @@ fn prepared_statements(subject: &Subject<'_>, probe: &Probe, report: &mut Report
     }
 }
 
-fn packets(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
+fn packets(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let ours = u64::try_from(subject.config.limits.max_packet).unwrap_or(u64::MAX);
     if let Some(theirs) = probe.number("max_allowed_packet").filter(|theirs| *theirs < ours) {
         report.warning(
@@ -120,7 +120,7 @@ fn packets(subject: &Subject<'_>, probe: &Probe, report: &mut Report) {
     }
 }
 
-fn durability(probe: &Probe, report: &mut Report) {
+fn durability(probe: &Probe, report: &mut Report<'_>) {
     let mut loose = Vec::new();
     if probe.variable("innodb_flush_log_at_trx_commit") != "1" {
         loose.push(("innodb_flush_log_at_trx_commit", probe.variable("innodb_flush_log_at_trx_commit")));
@@ -142,7 +142,7 @@ fn durability(probe: &Probe, report: &mut Report) {
     }
 }
 
-fn letter_case(probe: &Probe, report: &mut Report) {
+fn letter_case(probe: &Probe, report: &mut Report<'_>) {
     if probe.number("lower_case_table_names").is_some_and(|value| value != 0) {
         report.warning(
             &["server", &probe.no.0.to_string()],
@@ -156,7 +156,7 @@ fn letter_case(probe: &Probe, report: &mut Report) {
     }
 }
 
-fn read_only(probe: &Probe, report: &mut Report) {
+fn read_only(probe: &Probe, report: &mut Report<'_>) {
     let read_only = ["read_only", "super_read_only"].into_iter().find(|name| probe.variable(name) == "ON");
     if let Some(name) = read_only {
         report.mistake(
@@ -167,7 +167,7 @@ fn read_only(probe: &Probe, report: &mut Report) {
     }
 }
 
-fn clock(probe: &Probe, report: &mut Report) {
+fn clock(probe: &Probe, report: &mut Report<'_>) {
     let off = probe.clock_ahead;
     if off.abs() > 1.0 {
         report.warning(

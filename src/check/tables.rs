@@ -22,7 +22,7 @@ pub(super) async fn check(
     servers: &Servers,
     reading: &Arc<State>,
     probes: &[Probe],
-    report: &mut Report,
+    report: &mut Report<'_>,
 ) {
     let mut asking = JoinSet::new();
     for schema in subject.topology.schemas() {
@@ -147,7 +147,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn check(&self, report: &mut Report) {
+    fn check(&self, report: &mut Report<'_>) {
         let present: usize = self.shards.iter().map(|found| found.tables[&self.rule.name].len()).sum();
         if present == 0 {
             return self.not_created(report);
@@ -167,7 +167,7 @@ impl Table<'_> {
         key
     }
 
-    fn not_created(&self, report: &mut Report) {
+    fn not_created(&self, report: &mut Report<'_>) {
         if !matches!(self.rule.kind, TableKind::Unsharded) && !self.shards.is_empty() {
             report.warning(
                 &self.key(""),
@@ -177,7 +177,7 @@ impl Table<'_> {
         }
     }
 
-    fn missing(&self, report: &mut Report) {
+    fn missing(&self, report: &mut Report<'_>) {
         for found in self.shards {
             let there = &found.tables[&self.rule.name];
             let missing: Vec<String> = expected(self.rule, found.shard)
@@ -201,7 +201,7 @@ impl Table<'_> {
     }
 
     /// A subtable numbered beyond the last one says that `tables` is wrong.
-    fn beyond(&self, report: &mut Report) {
+    fn beyond(&self, report: &mut Report<'_>) {
         let Some(sharded) = self.rule.sharded() else { return };
         let next = sharded.pattern.physical_name(SubtableNo(sharded.subtables));
         let with: Vec<String> = self
@@ -220,7 +220,7 @@ impl Table<'_> {
     }
 
     /// A table of the logical name beside its subtables is not reached any more.
-    fn beside(&self, report: &mut Report) {
+    fn beside(&self, report: &mut Report<'_>) {
         let hides = |found: &&Found| {
             found.names.contains(&self.rule.name)
                 && match &self.rule.kind {
@@ -240,7 +240,7 @@ impl Table<'_> {
     }
 
     /// Most subtables agree; the others are named.
-    fn differing(&self, report: &mut Report) {
+    fn differing(&self, report: &mut Report<'_>) {
         let mut groups: Vec<(&Definition, Vec<Place>)> = Vec::new();
         for found in self.shards {
             for (subtable, definition) in &found.tables[&self.rule.name] {
@@ -272,7 +272,7 @@ impl Table<'_> {
         }
     }
 
-    fn breaches(&self, report: &mut Report) {
+    fn breaches(&self, report: &mut Report<'_>) {
         let mut told: Vec<&Breach> = Vec::new();
         for breach in self.shards.iter().flat_map(|found| &found.breaches[&self.rule.name]).flat_map(|(_, list)| list) {
             if !told.contains(&breach) {
@@ -295,7 +295,7 @@ impl Table<'_> {
 }
 
 /// Tables in which a definition was tried, of a proxy that was killed meanwhile.
-fn leftovers(subject: &Subject<'_>, schema: &Schema, shards: &[Found], report: &mut Report) {
+fn leftovers(subject: &Subject<'_>, schema: &Schema, shards: &[Found], report: &mut Report<'_>) {
     for found in shards {
         let shard = schema.shard(found.shard);
         let left: Vec<&String> = found.names.iter().filter(|name| name.starts_with(SCRATCH_PREFIX)).collect();
