@@ -43,6 +43,8 @@ pub mod code {
     pub const HANDSHAKE: (u16, &[u8; 5]) = (1043, b"08S01");
     pub const PARSE: (u16, &[u8; 5]) = (1064, b"42000");
     pub const UNKNOWN: (u16, &[u8; 5]) = (1105, b"HY000");
+    pub const BAD_NULL: (u16, &[u8; 5]) = (1048, b"23000");
+    pub const WRONG_VALUE_COUNT: (u16, &[u8; 5]) = (1136, b"21S01");
     pub const TABLE_DENIED: (u16, &[u8; 5]) = (1142, b"42000");
     pub const NO_SUCH_TABLE: (u16, &[u8; 5]) = (1146, b"42S02");
     pub const PACKET_TOO_LARGE: (u16, &[u8; 5]) = (1153, b"08S01");

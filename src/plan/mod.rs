@@ -18,11 +18,13 @@ pub mod allow;
 pub mod cache;
 pub mod ddl;
 mod function;
+mod insert;
 pub mod local;
 mod predicate;
 pub mod print;
 mod select;
 mod survey;
+mod write;
 
 pub use survey::Scene;
 
@@ -74,6 +76,9 @@ fn statement(
             let plan = Plan::Ddl(Box::new(ddl));
             Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
         }),
+        StatementKind::Insert(insert) => insert::plan(survey("INSERT"), insert),
+        StatementKind::Update(update) => write::update(survey("UPDATE"), update),
+        StatementKind::Delete(delete) => write::delete(survey("DELETE"), delete),
         _ => Err(Error::refused("Bifold: this statement is not supported yet.")),
     }
 }
@@ -225,6 +230,8 @@ pub enum KeyColumn {
     Key,
     /// The id that carries the key's place.
     Id,
+    /// What INSERT … SELECT will store as the sharding key.
+    Stored,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

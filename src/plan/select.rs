@@ -52,7 +52,11 @@ impl Survey<'_> {
     /// What must be known before anything about this statement can be proved.
     pub fn lacking(&self) -> Option<Outcome> {
         let needed = self.has_sharded() && !self.lacks.is_empty();
-        needed.then(|| Outcome::Lacks(self.lacks.iter().cloned().collect()))
+        needed.then(|| self.lacking_all())
+    }
+
+    pub fn lacking_all(&self) -> Outcome {
+        Outcome::Lacks(self.lacks.iter().cloned().collect())
     }
 
     /// Every sharded table has a predicate that may pin it.

@@ -1,13 +1,21 @@
 //! A plan and the values of one statement become the texts for servers. Pure: what it lacks (a
 //! collation weight) is an error that says what to ask a server; the caller asks and routes again.
 
+mod insert;
+mod locate;
+mod scatter;
+mod single;
+mod text;
+mod value;
+
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::sql::Source;
+use crate::plan::{Plan, Planned, TableRef};
 use crate::sql::fingerprint::Fingerprint;
-use crate::topology::weight::Weights;
-use crate::topology::{Place, Schema, ServerNo, TableRule};
+use crate::sql::{Source, literal};
+use crate::topology::weight::{Question, Weights};
+use crate::topology::{Place, Schema, ServerNo, ShardNo, Sharded, TableRule};
 use crate::value::Value;
 
 /// What the session knows and a text may need.
@@ -68,6 +76,7 @@ pub struct Routed {
     pub generated_id: Option<u64>,
     /// What the OK packet says: the first generated id, else the last one given in a row.
     pub insert_id: Option<u64>,
+    scratch: Vec<u8>,
 }
 
 /// One text for one server.
@@ -105,9 +114,94 @@ pub enum RouteError {
     Refused(Error),
     /// Ids are short in this millisecond: route again in the next, with the same `Ids`.
     Wait,
-    /// The key's weight is not known: ask any server, tell the weights, route again.
-    NeedsWeight {
-        query: String,
-        key: Vec<u8>,
-    },
+    /// A key's weight is not known: ask any server, tell the weights, route again.
+    Ask(Question),
+}
+
+impl From<Error> for RouteError {
+    fn from(error: Error) -> Self {
+        RouteError::Refused(error)
+    }
+}
+
+/// The texts of a statement under a plan that has some: not for local plans, DDL and refusals.
+pub fn route(
+    planned: &Planned,
+    statement: &Statement<'_>,
+    facts: &Facts<'_>,
+    out: &mut Routed,
+) -> Result<(), RouteError> {
+    out.clear();
+    let work = Work { statement, facts, sample: false };
+    work.route(planned, out)
+}
+
+/// A text of the statement for some place, whatever its parameters: to be prepared for the sake of
+/// its metadata, never run.
+pub fn sample(
+    planned: &Planned,
+    statement: &Statement<'_>,
+    facts: &Facts<'_>,
+    out: &mut Routed,
+) -> Result<(), RouteError> {
+    out.clear();
+    let work = Work { statement, facts, sample: true };
+    work.route(planned, out)
+}
+
+/// A statement being routed.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    statement: &'a Statement<'a>,
+    facts: &'a Facts<'a>,
+    /// Any place will do.
+    sample: bool,
+}
+
+impl Work<'_> {
+    fn route(&self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
+        match &planned.plan {
+            Plan::Single(plan) => self.single(plan, out),
+            Plan::WriteScatter(plan) => self.scatter(plan, out),
+            Plan::Insert(plan) => self.insert(plan, out),
+            Plan::Refusal(error) => Err(error.clone().into()),
+            Plan::Local(_) | Plan::Ddl(_) => Err(Error::proxy("Bifold: a plan without texts was routed.").into()),
+        }
+    }
+}
+
+impl Routed {
+    fn clear(&mut self) {
+        self.buffer.clear();
+        self.parts.clear();
+        self.generated_id = None;
+        self.insert_id = None;
+    }
+}
+
+impl Name {
+    /// A table that a shard has whole.
+    fn whole(table: &TableRef, shard: ShardNo) -> Self {
+        Name::new(table, shard, table.table.to_string())
+    }
+
+    fn subtable(table: &TableRef, sharded: &Sharded, place: Place) -> Self {
+        Name::new(table, place.shard, sharded.pattern.physical_name(place.subtable))
+    }
+
+    fn new(table: &TableRef, shard: ShardNo, physical: String) -> Self {
+        Name {
+            database: table.schema.shard(shard).database.clone(),
+            table: physical,
+            logical_schema: table.schema.name.clone(),
+            logical_table: table.table.to_string(),
+        }
+    }
+
+    /// `` `mall_1`.`orders_0007` ``
+    fn put(&self, out: &mut Vec<u8>) {
+        literal::quote_name(&self.database, out);
+        out.push(b'.');
+        literal::quote_name(&self.table, out);
+    }
 }

@@ -23,7 +23,7 @@ mod scope;
 mod tables;
 
 pub(crate) use scope::Env;
-pub(crate) use tables::Spot;
+pub(crate) use tables::{Spot, quoted};
 
 /// Everything around a statement that its plan depends on.
 pub struct Scene<'a> {
@@ -69,7 +69,7 @@ pub(crate) enum FoundKind {
 }
 
 /// What rows come from, by `SourceNo`.
-enum Origin {
+pub(crate) enum Origin {
     Table {
         found: RefNo,
         /// As qualifiers call it.
@@ -91,6 +91,8 @@ pub(crate) struct Export {
     pub name: Box<str>,
     /// The column below, where the value is one row's unchanged.
     pub column: Option<Column>,
+    /// It is the same literal or parameter in every row.
+    pub constant: bool,
     /// Lists that its value is in, in every row; or it is NULL.
     pub values: Vec<Vec<ValueSource>>,
 }
@@ -151,6 +153,17 @@ impl<'a> Survey<'a> {
 
     pub fn cut(&mut self, span: Span, with: Patch) {
         self.cuts.push(TokenCut { span, with });
+    }
+
+    /// Takes the cuts within these tokens back.
+    pub fn take_cuts(&mut self, span: Span) -> impl Iterator<Item = (Span, Patch)> {
+        let (inside, outside) = std::mem::take(&mut self.cuts)
+            .into_iter()
+            .partition(|cut: &TokenCut| span.start <= cut.span.start && cut.span.end <= span.end);
+        self.cuts = outside;
+        let mut inside: Vec<TokenCut> = inside;
+        inside.sort_by_key(|cut| (cut.span.start, cut.span.end));
+        inside.into_iter().map(|cut| (cut.span, cut.with))
     }
 
     /// Are there cuts within these tokens?

@@ -71,7 +71,12 @@ impl Survey<'_> {
                 for arm in &operation.rest {
                     self.body(&arm.body, env)?;
                 }
-                let nameless = |export: &Export| Export { column: None, values: Vec::new(), name: export.name.clone() };
+                let nameless = |export: &Export| Export {
+                    name: export.name.clone(),
+                    column: None,
+                    constant: false,
+                    values: Vec::new(),
+                };
                 Ok(first.map(|first| first.iter().map(nameless).collect()))
             }
             Body::Values(_, rows) => {
@@ -115,7 +120,9 @@ impl Survey<'_> {
             Some(exports) if exports.len() == columns.len() => {
                 Some(exports.iter().zip(names).map(|(export, name)| Export { name, ..export.clone() }).collect())
             }
-            Some(_) | None => Some(names.map(|name| Export { name, column: None, values: Vec::new() }).collect()),
+            Some(_) | None => {
+                Some(names.map(|name| Export { name, column: None, constant: false, values: Vec::new() }).collect())
+            }
         }
     }
 
@@ -424,7 +431,7 @@ impl Survey<'_> {
             let values = column.as_ref().map_or(Vec::new(), |column| {
                 predicate::values(column, &facts).into_iter().map(|(values, _)| values.to_vec()).collect()
             });
-            Export { name, column, values }
+            Export { name, column, constant: false, values }
         };
         let mut exports = Vec::new();
         for item in items {
@@ -447,7 +454,11 @@ impl Survey<'_> {
                         (None, ast::ExprKind::Column(column)) => self.name(column.column),
                         (None, _) => String::from_utf8_lossy(self.source.span_bytes(item.span)).into_owned(),
                     };
-                    exports.push(of(name.to_lowercase().into(), column));
+                    let mut export = of(name.to_lowercase().into(), column);
+                    if let Some(value) = self.constant(expr) {
+                        (export.constant, export.values) = (true, vec![vec![value]]);
+                    }
+                    exports.push(export);
                 }
             }
         }

@@ -70,6 +70,10 @@ impl Survey<'_> {
     }
 
     /// The source that `t.` or `db.t.` means.
+    pub fn qualified_source(&self, column: &ColumnRef, env: &Env<'_>) -> Option<SourceNo> {
+        self.qualifier(column, env)
+    }
+
     fn qualifier(&self, column: &ColumnRef, env: &Env<'_>) -> Option<SourceNo> {
         let table = self.name(column.table?);
         let db = column.db.map(|db| self.name(db));
@@ -159,7 +163,7 @@ impl Survey<'_> {
         }
     }
 
-    pub(super) fn origin(&self, source: SourceNo) -> &Origin {
+    pub fn origin(&self, source: SourceNo) -> &Origin {
         &self.origins[source.0 as usize]
     }
 }

@@ -1,0 +1,250 @@
+//! INSERT and REPLACE. Rows of a sharded table are split by place when values are known: the plan
+//! says where in a row the key and the id stand. A catalog's column list is put in where the text
+//! has none, so that a stale catalog is an error of the server and not a misplaced row.
+
+use super::select::single;
+use super::survey::{Env, FoundKind, Spot, Survey, key_type_of, quoted};
+use super::{Effect, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, Rows, params, write};
+use crate::catalog::TableDef;
+use crate::error::{Error, Result, code};
+use crate::plan::predicate::SourceNo;
+use crate::plan::{KeyColumn, KeyMatch};
+use crate::sql::Span;
+use crate::sql::ast::{self, ColumnAssignment, ColumnRef, Expr, InsertSource, Query};
+use crate::topology::Sharded;
+
+pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outcome> {
+    let target = survey.table(&insert.table, Spot::Bare)?;
+    let kind = if insert.returning.is_some() { Kind::Rows } else { Kind::Write };
+    match survey.refs[0].kind.clone() {
+        FoundKind::Unsharded => {
+            walk(&mut survey, insert, target)?;
+            if let Some(lacks) = survey.lacking() {
+                return Ok(lacks);
+            }
+            survey.all_pinned()?;
+            single(survey, Effect::Write, kind)
+        }
+        FoundKind::Reference => {
+            walk(&mut survey, insert, target)?;
+            write::reference(survey, kind, insert.returning.is_some())
+        }
+        FoundKind::Sharded(rule) => {
+            let Some(def) = survey.refs[0].def.clone() else { return Ok(survey.lacking_all()) };
+            let sharded = rule.sharded().ok_or_else(|| Error::proxy("Bifold: a rule without a key."))?;
+            let into = Into { target, sharded, def: &def, columns: columns(&survey, insert, &def) };
+            into.check_update(&survey, insert)?;
+            match &insert.source {
+                InsertSource::Query(query) => into.from_query(survey, insert, query, kind),
+                InsertSource::Values { .. } | InsertSource::Set { .. } => into.rows(survey, insert, kind),
+            }
+        }
+    }
+}
+
+/// The columns that a row's values are for, in lower case.
+fn columns(survey: &Survey<'_>, insert: &ast::Insert, def: &TableDef) -> Vec<String> {
+    let named =
+        |columns: &[ColumnRef]| columns.iter().map(|column| survey.name(column.column).to_lowercase()).collect();
+    match &insert.source {
+        InsertSource::Set { assignments, .. } => {
+            named(&assignments.iter().map(|assignment| assignment.column).collect::<Vec<_>>())
+        }
+        // `VALUES ()` without a list: every column by default.
+        InsertSource::Values { rows, .. }
+            if insert.columns_span.is_none() && rows.iter().all(|row| row.values.is_empty()) =>
+        {
+            Vec::new()
+        }
+        InsertSource::Values { .. } | InsertSource::Query(_) if insert.columns_span.is_none() => {
+            def.visible().map(|column| column.name.to_lowercase()).collect()
+        }
+        InsertSource::Values { .. } | InsertSource::Query(_) => named(&insert.columns),
+    }
+}
+
+/// Walks everything of an INSERT, for a target that takes the whole statement.
+fn walk(survey: &mut Survey<'_>, insert: &ast::Insert, target: SourceNo) -> Result<()> {
+    let outside = Env::default();
+    let scope = Env { sources: vec![target], ..Env::below(&outside) };
+    insert.columns.iter().for_each(|column| survey.column_ref(column, &scope));
+    match &insert.source {
+        InsertSource::Values { rows, .. } => rows.iter().try_for_each(|row| survey.exprs(&row.values, &scope))?,
+        InsertSource::Set { assignments, .. } => survey.assignments(assignments, &scope)?,
+        InsertSource::Query(query) => drop(survey.query(query, &outside)?),
+    }
+    tail(survey, insert, &scope)
+}
+
+/// ON DUPLICATE KEY UPDATE and RETURNING.
+fn tail(survey: &mut Survey<'_>, insert: &ast::Insert, scope: &Env<'_>) -> Result<()> {
+    if let Some(update) = &insert.on_duplicate {
+        survey.assignments(&update.assignments, scope)?;
+    }
+    if let Some(returning) = &insert.returning {
+        survey.items(&returning.items, scope)?;
+    }
+    Ok(())
+}
+
+/// A sharded table that rows go into.
+struct Into<'t> {
+    target: SourceNo,
+    sharded: &'t Sharded,
+    def: &'t TableDef,
+    columns: Vec<String>,
+}
+
+impl Into<'_> {
+    fn position(&self, column: &str) -> Result<Option<u16>> {
+        let found = self.columns.iter().position(|own| *own == column.to_lowercase());
+        found.map(|at| u16::try_from(at).map_err(|_| Error::refused("Bifold: too many columns."))).transpose()
+    }
+
+    /// An upsert must not move a row.
+    fn check_update(&self, survey: &Survey<'_>, insert: &ast::Insert) -> Result<()> {
+        let assignments = insert.on_duplicate.iter().flat_map(|update| &update.assignments);
+        for assignment in assignments {
+            write::check_assigned(survey, &assignment.column, self.sharded, &survey.refs[0].table)?;
+        }
+        Ok(())
+    }
+
+    /// VALUES and SET.
+    fn rows(self, mut survey: Survey<'_>, insert: &ast::Insert, kind: Kind) -> Result<Outcome> {
+        let outside = Env::default();
+        let scope = Env { sources: vec![self.target], ..Env::below(&outside) };
+        insert.columns.iter().for_each(|column| survey.column_ref(column, &scope));
+        let id = self.id(&survey)?;
+        let key = self.key(&survey, id.as_ref())?;
+        let added = id.as_ref().filter(|id| id.position.is_none()).map(|id| id.column.clone());
+        let rows = match &insert.source {
+            InsertSource::Values { rows, span, .. } => {
+                self.list(&mut survey, insert, added.as_deref());
+                values(&mut survey, rows, *span, &scope)?
+            }
+            InsertSource::Set { assignments, .. } => assigned(&mut survey, assignments, &scope)?,
+            InsertSource::Query(_) => return Err(Error::proxy("Bifold: a query taken for rows.")),
+        };
+        tail(&mut survey, insert, &scope)?;
+        if survey.refs.len() > 1 {
+            if let Some(lacks) = survey.lacking() {
+                return Ok(lacks);
+            }
+            survey.only_references(1, "the rows of an INSERT into a sharded table")?;
+        }
+        let width = u16::try_from(self.columns.len()).map_err(|_| Error::refused("Bifold: too many columns."))?;
+        let params = params(&survey.source, survey.fingerprint);
+        let assigns = survey.marks.assigns.iter().cloned().collect();
+        let template = survey.template()?;
+        let returning = insert.returning.is_some();
+        let plan = Plan::Insert(Box::new(Insert { template, rows, key, id, width, returning }));
+        Ok(Outcome::Planned(Planned { plan, params, assigns, kind }))
+    }
+
+    fn id(&self, survey: &Survey<'_>) -> Result<Option<InsertId>> {
+        let Some(rule) = &self.sharded.id else { return Ok(None) };
+        let id_type = key_type_of(Some(self.def), &survey.refs[0].table, &rule.column)?;
+        let position = self.position(&rule.column)?;
+        Ok(Some(InsertId { column: quoted(&rule.column).into(), position, id_type }))
+    }
+
+    /// Where the key stands; `None` where it is the id that is added.
+    fn key(&self, survey: &Survey<'_>, id: Option<&InsertId>) -> Result<Option<u16>> {
+        let is_id = self.sharded.id.as_ref().is_some_and(|id| id.column.eq_ignore_ascii_case(&self.sharded.key));
+        match (self.position(&self.sharded.key)?, id) {
+            (Some(position), _) => Ok(Some(position)),
+            (None, Some(_)) if is_id => Ok(None),
+            (None, _) => Err(Error::refused(format!(
+                "Bifold: rows of table {} need a value for {}, their sharding key: name the column in the INSERT.",
+                survey.refs[0].table, self.sharded.key
+            ))),
+        }
+    }
+
+    /// The column list: made where there is none, and with the id's column behind.
+    fn list(&self, survey: &mut Survey<'_>, insert: &ast::Insert, added: Option<&str>) {
+        match insert.columns_span {
+            Some(span) => {
+                let Some(added) = added else { return };
+                let comma = if insert.columns.is_empty() { "" } else { ", " };
+                let at = span.end - 1;
+                survey.cut(Span::new(at, at), Patch::Text(format!("{comma}{added}").into_bytes().into()));
+            }
+            None => {
+                let own = self.def.visible().filter(|_| !self.columns.is_empty()).map(|column| quoted(&column.name));
+                let all: Vec<String> = own.chain(added.map(str::to_owned)).collect();
+                let at = insert.partition.unwrap_or(insert.table.span).end;
+                let text = format!(" ({}) ", all.join(", "));
+                survey.cut(Span::new(at, at), Patch::Text(text.into_bytes().into()));
+            }
+        }
+    }
+
+    /// INSERT … SELECT: where every row provably has one key.
+    fn from_query(self, mut survey: Survey<'_>, insert: &ast::Insert, query: &Query, kind: Kind) -> Result<Outcome> {
+        let outside = Env::default();
+        let scope = Env { sources: vec![self.target], ..Env::below(&outside) };
+        insert.columns.iter().for_each(|column| survey.column_ref(column, &scope));
+        let exports = survey.query(query, &outside)?;
+        tail(&mut survey, insert, &scope)?;
+        if let Some(lacks) = survey.lacking() {
+            return Ok(lacks);
+        }
+        let (table, key) = (survey.refs[0].table.clone(), &self.sharded.key);
+        if let Some(id) = &self.sharded.id
+            && (id.layout.carries.is_some() || self.position(&id.column)?.is_none())
+        {
+            return Err(Error::refused(format!(
+                "Bifold: INSERT … SELECT can't make the ids of table {table}: read the rows, then insert them with VALUES."
+            )));
+        }
+        let position = self.position(key)?;
+        let export = exports.zip(position).and_then(|(exports, at)| exports.get(usize::from(at)).cloned());
+        let export = export.filter(|export| export.column.is_some() || export.constant);
+        let values = export.map(|export| export.values).unwrap_or_default();
+        if values.is_empty() {
+            return Err(Error::refused(format!(
+                "Bifold: INSERT … SELECT into table {table} must give all rows one {key}: \
+                 select with a condition such as {key} = …, or read the rows and insert them with VALUES."
+            )));
+        }
+        if insert.columns_span.is_none() {
+            self.list(&mut survey, insert, None);
+        }
+        survey.refs[0].keys =
+            values.into_iter().map(|values| KeyMatch { column: KeyColumn::Key, values, null_safe: true }).collect();
+        survey.all_pinned()?;
+        single(survey, Effect::Write, kind)
+    }
+}
+
+/// The rows' place in the text, and their cuts.
+fn values(survey: &mut Survey<'_>, rows: &[ast::Row], span: Span, scope: &Env<'_>) -> Result<Rows> {
+    let (from, to) = (survey.item(span.start), Item(survey.item(span.end - 1).0 + 1));
+    let is_list = survey.fingerprint.lists().iter().any(|list| list.span == span);
+    if !is_list {
+        rows.iter().try_for_each(|row| survey.exprs(&row.values, scope))?;
+        return Ok(Rows::Values { from, to, cuts: Vec::new() });
+    }
+    // The rows are alike in all but their plain values: what is cut in the first is cut in each.
+    let mut cuts = Vec::new();
+    for (number, value) in (0u16..).zip(rows.first().iter().flat_map(|row| &row.values)) {
+        survey.expr(value, scope)?;
+        cuts.extend(survey.take_cuts(value.span).map(|(span, with)| RowCut {
+            value: number,
+            from: span.start - value.span.start,
+            to: span.end - value.span.start,
+            with,
+        }));
+    }
+    Ok(Rows::Values { from, to, cuts })
+}
+
+fn assigned(survey: &mut Survey<'_>, assignments: &[ColumnAssignment], scope: &Env<'_>) -> Result<Rows> {
+    survey.assignments(assignments, scope)?;
+    let span = |value: &Expr| (survey.item(value.span.start), Item(survey.item(value.span.end - 1).0 + 1));
+    let values: Vec<(Item, Item)> = assignments.iter().map(|assignment| span(&assignment.value)).collect();
+    let end = values.last().map(|(_, to)| *to).ok_or_else(|| Error::client(code::PARSE, "SET without a column"))?;
+    Ok(Rows::Set { values, end })
+}

@@ -1,0 +1,118 @@
+//! The value of a literal or a parameter, and the place that a key's value gives.
+
+use super::{RouteError, Work};
+use crate::plan::{Item, Located, ValueSource};
+use crate::sql::fingerprint::{self, ListKind};
+use crate::sql::{Kind, Span, literal};
+use crate::topology::key::{Canonical, Key, KeyType, Purpose, Reading};
+use crate::topology::{KeyHash, Sharded};
+use crate::value::Value;
+
+/// What a value says of the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    Hash(KeyHash),
+    Null,
+    /// Not provably one stored value.
+    Unclear,
+}
+
+impl<'a> Work<'a> {
+    /// The tokens of the items `from..to`.
+    pub fn span(&self, from: Item, to: Item) -> Span {
+        let fingerprint = self.statement.fingerprint;
+        let last = fingerprint.token_of(to.0 - 1);
+        let end = fingerprint.list(to.0 - 1).map_or(last + 1, |list| list.span.end);
+        Span::new(fingerprint.token_of(from.0), end)
+    }
+
+    /// The number of a `?` among the statement's parameters.
+    pub fn param_number(&self, token: u32) -> usize {
+        let first = self.statement.fingerprint.span().start;
+        (first..token).filter(|token| self.statement.source.kind(*token) == Kind::Param).count()
+    }
+
+    /// What the tokens say, if they are nothing but a literal or a bound `?`.
+    pub fn value<'b>(&self, span: Span, scratch: &'b mut Vec<u8>) -> Option<Value<'b>>
+    where
+        'a: 'b,
+    {
+        let source = &self.statement.source;
+        if span.end - span.start == 1 && source.kind(span.start) == Kind::Param {
+            return self.statement.params?.get(self.param_number(span.start)).cloned();
+        }
+        literal::value(source, span, self.facts.charset, scratch)
+    }
+
+    /// A value brought to the key's form.
+    pub fn canonical<'b>(
+        &self,
+        key_type: &KeyType,
+        span: Span,
+        purpose: Purpose,
+        scratch: &'b mut Vec<u8>,
+    ) -> Canonical<'b>
+    where
+        'a: 'b,
+    {
+        let Some(value) = self.value(span, scratch) else { return Canonical::NotExact };
+        let reading = Reading { purpose, connection: self.facts.connection, weights: self.facts.weights };
+        key_type.canonical(&value, &reading)
+    }
+
+    /// What a value of the sharding key says.
+    pub fn key(
+        &self,
+        key_type: &KeyType,
+        sharded: &Sharded,
+        span: Span,
+        purpose: Purpose,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Said, RouteError> {
+        match self.canonical(key_type, span, purpose, scratch) {
+            Canonical::Exact(key) => Ok(Said::Hash(key.hash(sharded.hash))),
+            Canonical::Null => Ok(Said::Null),
+            Canonical::NotExact => Ok(Said::Unclear),
+            Canonical::Ask(question) => Err(RouteError::Ask(question)),
+        }
+    }
+
+    /// An integer, if it is exactly one.
+    pub fn integer(&self, id_type: &KeyType, span: Span, purpose: Purpose, scratch: &mut Vec<u8>) -> Option<i128> {
+        match self.canonical(id_type, span, purpose, scratch) {
+            Canonical::Exact(Key::Integer(id)) => Some(id),
+            Canonical::Exact(Key::Bytes(_) | Key::Hashed(_))
+            | Canonical::Null
+            | Canonical::NotExact
+            | Canonical::Ask(_) => None,
+        }
+    }
+
+    /// Every value of a source, by its tokens, until one fails.
+    pub fn each(
+        &self,
+        values: &ValueSource,
+        mut visit: impl FnMut(Span) -> Result<bool, RouteError>,
+    ) -> Result<bool, RouteError> {
+        match values {
+            ValueSource::One { from, to } => visit(self.span(*from, *to)),
+            ValueSource::List(item) => {
+                let Some(list) = self.statement.fingerprint.list(item.0).filter(|list| list.kind == ListKind::Values)
+                else {
+                    return Ok(false);
+                };
+                for span in fingerprint::values(&self.statement.source, list.span) {
+                    if !visit(span)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// The rule of a located table.
+pub(super) fn sharded(located: &Located) -> &Sharded {
+    located.rule.sharded().expect("a located table is sharded")
+}
