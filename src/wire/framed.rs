@@ -5,12 +5,13 @@
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::ops::Deref;
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::packet::{self, HEADER, Header, MAX_PACKET};
-use crate::wire::buffer::{Buffer, LARGE, SMALL};
+use crate::wire::buffer::{Buffer, LARGE};
 use crate::wire::stream::Stream;
 
 /// Who is at the other end; decides what a broken connection is called and whose fault it is.
@@ -46,6 +47,9 @@ pub struct Framed {
     /// A write was begun and not finished.
     writing: bool,
 }
+
+/// How often a peer that has sent ahead is looked at for having hung up.
+const HUNG_UP_POLL: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
 struct Long {
@@ -138,13 +142,12 @@ impl Framed {
     /// The next payload, without reading a byte past it: what follows may be TLS.
     pub async fn read_packet_exactly(&mut self) -> Result<Option<Packet>> {
         loop {
+            let whole = Header::parse(self.input.bytes()).map_or(HEADER, |header| HEADER + header.len);
+            if whole > LARGE {
+                return Err(too_large());
+            }
             if let Some(packet) = self.buffered_packet()? {
                 return Ok(Some(packet));
-            }
-            let whole = Header::parse(self.input.bytes()).map_or(HEADER, |header| HEADER + header.len);
-            // Before login nobody is given more than a small buffer.
-            if whole > SMALL {
-                return Err(too_large());
             }
             let missing = whole - self.input.len();
             let room = &mut self.input.room(whole)[..missing];
@@ -303,12 +306,17 @@ impl Framed {
         clean && self.stream.is_quiet()
     }
 
-    /// Waits until the peer is seen to have hung up, reading nothing. Never ends while the peer
-    /// has sent bytes that nobody read.
+    /// Waits until the peer is seen to have hung up; what it has sent stays unread. On an error
+    /// it counts as gone.
     pub async fn hung_up(&self) {
-        let ready = self.stream.tcp().ready(tokio::io::Interest::READABLE).await;
-        if ready.is_ok_and(|ready| !ready.is_read_closed()) {
-            std::future::pending::<()>().await;
+        let tcp = self.stream.tcp();
+        while let Ok(1..) = tcp.peek(&mut [0]).await {
+            // Bytes nobody reads now keep the socket readable, so its closing can't be waited for.
+            tokio::time::sleep(HUNG_UP_POLL).await;
+            let ready = tcp.ready(tokio::io::Interest::READABLE).await;
+            if ready.is_ok_and(|ready| ready.is_read_closed()) {
+                return;
+            }
         }
     }
 

@@ -18,6 +18,9 @@ use crate::protocol::{Capabilities, Status};
 use crate::wire::framed::{Framed, Packet};
 use crate::wire::tls::{Acceptor, Connector};
 
+/// Connection attributes have 64 KiB at most, and are the longest part of a login.
+const LOGIN_PACKET: usize = 96 * 1024;
+
 /// What every client is offered.
 #[derive(Clone)]
 pub struct Offer {
@@ -70,6 +73,9 @@ pub async fn accept(
     connection_id: u32,
     account: impl FnOnce(&[u8]) -> Account,
 ) -> Result<Option<Client>> {
+    // Nobody may make us hold much before it has proved a password.
+    let max_packet = conn.max_packet();
+    conn.set_max_packet(LOGIN_PACKET.min(max_packet));
     let nonce = nonce();
     conn.queue_with(|out| offer.greeting(connection_id, nonce).write(out));
     conn.flush().await?;
@@ -89,7 +95,10 @@ pub async fn accept(
         return turn_away(conn, tls_required()).await;
     }
     match prove(&mut conn, offer, nonce, &response, account(response.user)).await {
-        Ok(()) => Ok(Some(client(conn, offer, &response))),
+        Ok(()) => {
+            conn.set_max_packet(max_packet);
+            Ok(Some(client(conn, offer, &response)))
+        }
         Err(error) => turn_away(conn, error).await,
     }
 }
