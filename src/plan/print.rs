@@ -135,6 +135,7 @@ fn key_column(column: &KeyColumn, rule: &TableRule) -> (String, &'static str) {
     let sharded = rule.sharded().expect("a located table is sharded");
     match column {
         KeyColumn::Key => (sharded.key.clone(), "is"),
+        KeyColumn::Stored => (sharded.key.clone(), "will be"),
         KeyColumn::Id => {
             let id = sharded.id.as_ref().map_or("the id", |id| &id.column);
             (id.to_owned(), "carries the place:")
