@@ -12,6 +12,7 @@ use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
 use crate::context::States;
 use crate::error::{Error, Result};
+use crate::plan::cache::PlanCache;
 use crate::plan::{Plan, Planned};
 use crate::shard::Servers;
 use crate::topology::weight::{Question, Weights};
@@ -25,6 +26,7 @@ pub struct Engine {
     pub topology: Arc<Topology>,
     pub servers: Servers,
     pub catalog: Catalog,
+    pub plans: PlanCache,
     pub states: States,
     pub transitions: Transitions,
     pub ids: Generators,
@@ -45,6 +47,7 @@ impl Engine {
         Ok(Engine {
             ids: Generators::new(&topology, worker)?,
             catalog: Catalog::default(),
+            plans: PlanCache::new(PLANS),
             transitions: Transitions::default(),
             users: config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect(),
             weights: Weights::default(),
@@ -57,6 +60,9 @@ impl Engine {
         })
     }
 }
+
+/// Bytes of plans kept.
+const PLANS: usize = 64 << 20;
 
 impl Engine {
     pub fn user(&self, name: &[u8]) -> Option<&Arc<User>> {

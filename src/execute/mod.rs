@@ -8,6 +8,7 @@ mod exchange;
 mod ids;
 mod local;
 pub mod names;
+mod prepare;
 mod profile;
 mod relay;
 mod settings;

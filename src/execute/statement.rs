@@ -2,18 +2,19 @@
 //! its values, carried out. Text and prepared form go the same way; only what is sent differs.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, local, single, spread};
+use super::{ddl, local, prepare, single, spread};
 use crate::error::{Error, Result, code};
-use crate::plan::{Plan, Planned};
+use crate::plan::cache::{self, Versions};
+use crate::plan::{self, Outcome, Plan, Planned, Scene};
 use crate::protocol::execute::{Bindings, Execute};
-use crate::route::{Facts, Routed, Statement};
+use crate::route::{self, Facts, RouteError, Routed, Statement};
 use crate::sql::fingerprint::Fingerprint;
-use crate::sql::{Kind, Source, Token, lexer};
+use crate::sql::{Kind, Source, Token, lexer, parser};
 use crate::value::Value;
 
 /// Memory that a session's statements use one after the other.
@@ -60,15 +61,35 @@ impl Engine {
         self.run(client, scratch, text, Some(bound)).await
     }
 
-    /// COM_STMT_PREPARE: gives the number of parameters, or `None` where the client was told an error.
+    /// COM_STMT_PREPARE: gives the number of parameters, or `None` where the client was told an
+    /// error. Columns and parameters are described by a server that prepares the text for one
+    /// place; which place it runs at is decided at each execution.
     pub async fn prepare(
         &self,
-        _client: &mut Client,
-        _scratch: &mut Scratch,
-        _text: &[u8],
-        _id: u32,
+        client: &mut Client,
+        scratch: &mut Scratch,
+        text: &[u8],
+        id: u32,
     ) -> Result<Option<u16>> {
-        Err(Error::refused("Bifold: statements are not prepared yet."))
+        let Scratch { tokens, fingerprint, key, routed } = scratch;
+        let source = read(client, text, tokens, fingerprint)?;
+        let planned = &self.plan(client, source, fingerprint, key).await?;
+        match &planned.plan {
+            Plan::Refusal(error) => return Err(error.clone()),
+            Plan::Local(_) | Plan::Ddl(_) => {
+                prepare::without_server(client, planned.params, id).await?;
+                return Ok(Some(planned.params));
+            }
+            Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
+        }
+        let running = Running {
+            engine: self,
+            planned,
+            statement: Statement { source, fingerprint, params: None },
+            bound: None,
+        };
+        let prepared = prepare::at_one_place(running, client, routed, id).await?;
+        Ok(prepared.then_some(planned.params))
     }
 
     async fn run(
@@ -95,15 +116,52 @@ impl Engine {
         }
     }
 
-    /// Looks the plan up, or makes it with the definitions that it needs.
+    /// Looks the plan up, or makes it.
     pub(super) async fn plan(
         &self,
-        _client: &Client,
-        _source: Source<'_>,
-        _fingerprint: &Fingerprint,
-        _key: &mut Vec<u8>,
+        client: &Client,
+        source: Source<'_>,
+        fingerprint: &Fingerprint,
+        key: &mut Vec<u8>,
     ) -> Result<Arc<Planned>> {
-        Err(Error::refused("Bifold: statements are not planned yet."))
+        key.clear();
+        let schema = client.schema.as_ref().map(|schema| schema.name.as_str());
+        cache::put_prefix(key, &client.user.name, schema, client.charset(), &source.dialect);
+        key.extend_from_slice(fingerprint.key());
+        let versions = self.versions();
+        if let Some(planned) = self.plans.get(key, versions) {
+            return Ok(planned);
+        }
+        let planned = Arc::new(self.make_plan(client, source, fingerprint).await?);
+        // Reading definitions does not change the version; forgetting one in the meantime does.
+        self.plans.put(key, versions, planned.clone());
+        Ok(planned)
+    }
+
+    fn versions(&self) -> Versions {
+        Versions { topology: self.topology.version, catalog: self.catalog.version() }
+    }
+
+    /// Plans, and reads the definitions that the planner finds lacking until it finds none.
+    async fn make_plan(&self, client: &Client, source: Source<'_>, fingerprint: &Fingerprint) -> Result<Planned> {
+        loop {
+            let scene = Scene {
+                topology: &self.topology,
+                catalog: &self.catalog,
+                user: &client.user.name,
+                host: &client.host,
+                allowed: &client.user.schemas,
+                schema: client.schema.as_ref().map(|schema| schema.name.as_str()),
+            };
+            match plan::plan(source, fingerprint, &scene)? {
+                Outcome::Planned(planned) => return Ok(planned),
+                Outcome::Lacks(tables) => {
+                    for table in &tables {
+                        self.catalog.load(table, &self.topology, &self.servers).await?;
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -125,7 +183,7 @@ fn read<'a>(
     let rest = end + u32::from(source.kind(end) == Kind::Semicolon);
     match source.kind(rest) {
         Kind::End => Ok(source),
-        _ => Err(Error::client(code::PARSE, "several statements")),
+        _ => Err(parser::syntax_error(&source, rest)),
     }
 }
 
@@ -135,8 +193,16 @@ impl Running<'_> {
     /// The texts for servers. What routing lacks is fetched, and it is done again.
     pub async fn route(&self, client: &Client, routed: &mut Routed) -> Result<()> {
         let ids = Stash::new(&self.engine.ids);
-        let (_facts, _routed) = (facts(client, self.engine, &ids), routed);
-        Err(Error::refused("Bifold: statements are not routed yet."))
+        loop {
+            let facts = facts(client, self.engine, &ids);
+            match route::route(self.planned, &self.statement, &facts, routed) {
+                Ok(()) => return Ok(()),
+                Err(RouteError::Refused(error)) => return Err(error),
+                // No more ids in this millisecond.
+                Err(RouteError::Wait) => tokio::time::sleep(Duration::from_millis(1)).await,
+                Err(RouteError::NeedsWeight(question)) => self.engine.learn_weight(question).await?,
+            }
+        }
     }
 }
 

@@ -21,8 +21,6 @@ use crate::wire::{Framed, Peer};
 
 /// How long open sessions get to finish when the proxy is told to stop.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How often idle connections to the servers are looked through.
-const TIDY: Duration = Duration::from_secs(5);
 
 pub struct Server {
     listener: TcpListener,
@@ -55,7 +53,6 @@ impl Server {
     /// Serves clients until `stop` ends, then lets the open sessions finish for a moment.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut sessions = JoinSet::new();
-        let mut tidy = tokio::time::interval(TIDY);
         tokio::pin!(stop);
         loop {
             tokio::select! {
@@ -69,7 +66,6 @@ impl Server {
                     }
                 },
                 Some(_) = sessions.join_next() => {}
-                _ = tidy.tick() => self.engine.servers.iter().for_each(|server| server.close_idle()),
             }
         }
         drop(self.listener);

@@ -121,7 +121,12 @@ impl Conn {
         self.status.has(Status::IN_TRANS)
     }
 
-    /// It may serve another session: no reply is open and no transaction.
+    /// A reply is not read to its end: nothing else can be said on it.
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// It may serve another session: no reply is open, no transaction, nothing half sent.
     pub fn is_clean(&self) -> bool {
         !self.busy && !self.in_transaction()
     }
@@ -300,19 +305,27 @@ impl Conn {
 
     /// Keeps what a reply to COM_STMT_PREPARE gave, and closes what has to go for it.
     pub fn keep(&mut self, text: &[u8], id: u32, params: u16) {
+        if self.statements.get(text).is_some() {
+            return self.queue_close(id);
+        }
         if let Some(given_up) = self.statements.keep(text, Prepared { id, params }) {
-            self.close_statement(given_up);
+            self.queue_close(given_up);
         }
     }
 
-    /// Sent before the next command.
-    pub fn close_statement(&mut self, id: u32) {
+    pub async fn close_statement(&mut self, id: u32) -> Result<()> {
+        self.queue_close(id);
+        self.wire.flush().await
+    }
+
+    /// Goes out before the next command.
+    fn queue_close(&mut self, id: u32) {
         self.send_silently(|out| put_close(out, id));
     }
 
     fn close_statements(&mut self) {
         for id in self.statements.clear() {
-            self.close_statement(id);
+            self.queue_close(id);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! and what becomes of the reply, is the caller's.
 
 mod conn;
+mod janitor;
 mod login;
 mod pool;
 mod statements;

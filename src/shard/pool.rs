@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::conn::{Answer, Conn, ReplyShape};
+use super::janitor::Janitor;
 use super::login::Login;
 use crate::config::Backend;
 use crate::context::{State, States};
@@ -33,6 +34,7 @@ pub struct Server {
     idle: Mutex<Vec<Idle>>,
     /// One permit for each connection that is not idle.
     permits: Semaphore,
+    janitor: Janitor,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ pub struct Checkout {
 
 impl Servers {
     pub fn new(topology: &Topology, backend: &Backend, states: &States) -> Result<Self> {
-        let made = topology.servers().iter().map(|server| Server::new(server, backend, states).map(Arc::new));
+        let made = topology.servers().iter().map(|server| Server::start(server, backend, states));
         made.collect::<Result<_>>().map(Servers)
     }
 
@@ -74,18 +76,24 @@ impl Servers {
 }
 
 impl Server {
-    fn new(server: &topology::Server, backend: &Backend, states: &States) -> Result<Self> {
+    fn start(server: &topology::Server, backend: &Backend, states: &States) -> Result<Arc<Self>> {
         let bound = usize::try_from(backend.connections).expect("32 bits fit");
-        Ok(Server {
+        let login = Login::new(server, backend, states)?;
+        Ok(Arc::new_cyclic(|this| Server {
             no: server.no,
             name: server.name.clone(),
-            login: Login::new(server, backend, states)?,
+            login,
             wait: backend.wait,
             idle_limit: backend.idle,
             bound,
             idle: Mutex::new(Vec::new()),
             permits: Semaphore::new(bound),
-        })
+            janitor: Janitor::start(this.clone()),
+        }))
+    }
+
+    pub(super) fn login(&self) -> &Login {
+        &self.login
     }
 
     /// What it calls its version in greetings; empty before the first connection.
@@ -154,7 +162,7 @@ impl Server {
     }
 
     /// Closes what has been idle for longer than the limit; called now and then.
-    pub fn close_idle(&self) {
+    pub(super) fn close_idle(&self) {
         let mut idle = self.idle.lock();
         let stale = idle.iter().take_while(|idle| idle.since.elapsed() > self.idle_limit).count();
         let closing: Vec<Idle> = idle.drain(..stale).collect();
@@ -183,8 +191,10 @@ impl DerefMut for Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        if let Some(conn) = self.conn.take().filter(|conn| conn.is_clean()) {
-            self.server.put_idle(conn);
+        match self.conn.take() {
+            Some(conn) if conn.is_clean() => self.server.put_idle(conn),
+            Some(conn) if conn.is_busy() => self.server.janitor.kill(conn.thread()),
+            Some(_) | None => {}
         }
         self.server.permits.add_permits(1);
     }

@@ -138,6 +138,11 @@ impl Hold {
         if self.held.is_empty() {
             return Ok(());
         }
+        // A lost connection took its part of the transaction, and what was bound, with it.
+        let lost = self.held.extract_if(.., |held| held.conn.is_busy()).any(|held| held.begun || held.bound || held.conn.in_transaction());
+        if lost {
+            return self.end(Ending::Rollback).await;
+        }
         if failed {
             for held in self.held.iter_mut().filter(|held| held.begun || held.conn.in_transaction()) {
                 held.conn.refresh_status().await?;
