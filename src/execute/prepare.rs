@@ -2,9 +2,8 @@
 //! says that prepares its text for one place.
 
 use super::client::Client;
-use super::ids::Stash;
 use super::relay::{self, Adjust};
-use super::statement::{Running, facts};
+use super::statement::Running;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
@@ -12,7 +11,7 @@ use crate::protocol::eof::EofPacket;
 use crate::protocol::prepared::Prepared;
 use crate::protocol::reply::Kind;
 use crate::protocol::{Capabilities, Command};
-use crate::route::{self, Routed};
+use crate::route::Routed;
 
 /// A statement that no server runs as it is: its parameters are what servers call any parameter,
 /// its columns the execution tells.
@@ -49,8 +48,7 @@ pub(super) async fn at_one_place(
     routed: &mut Routed,
     id: u32,
 ) -> Result<bool> {
-    let ids = Stash::new(&running.engine.ids);
-    route::representative(running.planned, &running.statement, &facts(client, running.engine, &ids), routed)?;
+    running.sample(client, routed).await?;
     let part = routed.parts.first().ok_or_else(|| Error::proxy("Bifold: a statement without a text was prepared."))?;
     let text = &routed.buffer[part.text.clone()];
     // Not in the session's transaction unless that is on this server already: preparing reads

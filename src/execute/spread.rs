@@ -14,7 +14,7 @@ use super::names;
 use super::statement::Running;
 use super::tally::Tally;
 use crate::error::{Blame, Error, Result, code};
-use crate::plan::{Effect, Kind};
+use crate::plan::{Effect, Plan};
 use crate::protocol::ok::OkPacket;
 use crate::route::{Part, Routed};
 use crate::shard::Conn;
@@ -31,7 +31,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         exchange::remember_insert(client, routed, &summary);
         return exchange::follow(&running, client, part.server, &part.names, summary).await;
     }
-    if running.planned.kind == Kind::Rows {
+    if matches!(&running.planned.plan, Plan::Insert(insert) if insert.returning) {
         return Err(Error::refused(
             "Bifold: RETURNING of rows that lie in several places is not supported; insert rows of one sharding key at a time, or read them afterwards.",
         ));

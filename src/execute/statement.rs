@@ -8,7 +8,7 @@ use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
 use super::{ddl, local, prepare, single, spread};
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result};
 use crate::plan::cache::{self, Versions};
 use crate::plan::{self, Outcome, Plan, Planned, Scene};
 use crate::protocol::execute::{Bindings, Execute};
@@ -82,12 +82,8 @@ impl Engine {
             }
             Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
         }
-        let running = Running {
-            engine: self,
-            planned,
-            statement: Statement { source, fingerprint, params: None },
-            bound: None,
-        };
+        let running =
+            Running { engine: self, planned, statement: Statement { source, fingerprint, params: None }, bound: None };
         let prepared = prepare::at_one_place(running, client, routed, id).await?;
         Ok(prepared.then_some(planned.params))
     }
@@ -190,24 +186,37 @@ fn read<'a>(
 const EMPTY_QUERY: (u16, &[u8; 5]) = (1065, b"42000");
 
 impl Running<'_> {
-    /// The texts for servers. What routing lacks is fetched, and it is done again.
+    /// The texts for servers.
     pub async fn route(&self, client: &Client, routed: &mut Routed) -> Result<()> {
+        self.completed(client, |facts| route::route(self.planned, &self.statement, facts, routed)).await
+    }
+
+    /// A text for some place, to be prepared for the sake of its metadata.
+    pub async fn sample(&self, client: &Client, routed: &mut Routed) -> Result<()> {
+        self.completed(client, |facts| route::sample(self.planned, &self.statement, facts, routed)).await
+    }
+
+    /// What routing lacks is fetched, and it is done again.
+    async fn completed(
+        &self,
+        client: &Client,
+        mut route: impl FnMut(&Facts<'_>) -> std::result::Result<(), RouteError>,
+    ) -> Result<()> {
         let ids = Stash::new(&self.engine.ids);
         loop {
-            let facts = facts(client, self.engine, &ids);
-            match route::route(self.planned, &self.statement, &facts, routed) {
+            match route(&facts(client, self.engine, &ids)) {
                 Ok(()) => return Ok(()),
                 Err(RouteError::Refused(error)) => return Err(error),
                 // No more ids in this millisecond.
                 Err(RouteError::Wait) => tokio::time::sleep(Duration::from_millis(1)).await,
-                Err(RouteError::NeedsWeight(question)) => self.engine.learn_weight(question).await?,
+                Err(RouteError::Ask(question)) => self.engine.learn_weight(question).await?,
             }
         }
     }
 }
 
 /// What routing may ask of the session.
-pub(super) fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'a>) -> Facts<'a> {
+fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'a>) -> Facts<'a> {
     Facts {
         user: &client.user.name,
         host: &client.host,

@@ -33,13 +33,13 @@ impl Tally {
             self.informed = true;
             self.first += first;
             self.second += second;
-        } else if let Plan::Insert(_) = &planned.plan {
+        } else if let Plan::Insert(insert) = &planned.plan {
             // A server says nothing of a single row; what it would have counted follows from
             // the rows affected.
             let rows = u64::from(part.rows);
             self.first += rows;
             self.second +=
-                if false { rows.saturating_sub(answer.affected) } else { answer.affected.saturating_sub(rows) };
+                if insert.ignore { rows.saturating_sub(answer.affected) } else { answer.affected.saturating_sub(rows) };
         }
     }
 

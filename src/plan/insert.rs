@@ -138,7 +138,7 @@ impl Into<'_> {
         let assigns = survey.marks.assigns.iter().cloned().collect();
         let template = survey.template()?;
         let returning = insert.returning.is_some();
-        let plan = Plan::Insert(Box::new(Insert { template, rows, key, id, width, returning }));
+        let plan = Plan::Insert(Box::new(Insert { template, rows, key, id, width, returning, ignore: insert.ignore }));
         Ok(Outcome::Planned(Planned { plan, params, assigns, kind }))
     }
 

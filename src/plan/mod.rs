@@ -302,6 +302,8 @@ pub struct Insert {
     pub width: u16,
     /// It answers with rows: of one place only.
     pub returning: bool,
+    /// INSERT IGNORE: a row that can't be written is passed over.
+    pub ignore: bool,
 }
 
 /// Where the rows of an INSERT are.

@@ -32,12 +32,13 @@ impl<'a> OkPacket<'a> {
             warnings: reader.u16()?,
             ..OkPacket::default()
         };
-        if !capabilities.has(Capabilities::SESSION_TRACK) {
-            ok.info = reader.rest();
-            return Ok(ok);
-        }
+        // The manual has it run to the packet's end without SESSION_TRACK; servers and clients
+        // put its length before it all the same.
         if !reader.is_empty() {
             ok.info = reader.lenenc_bytes()?;
+        }
+        if !capabilities.has(Capabilities::SESSION_TRACK) {
+            return Ok(ok);
         }
         if ok.status.has(Status::SESSION_STATE_CHANGED) && !reader.is_empty() {
             ok.state_changes = reader.lenenc_bytes()?;
@@ -64,9 +65,7 @@ impl<'a> OkPacket<'a> {
         put_lenenc(out, self.last_insert_id);
         out.extend_from_slice(&status.bits().to_le_bytes());
         out.extend_from_slice(&self.warnings.to_le_bytes());
-        if !track {
-            out.extend_from_slice(self.info);
-        } else if changed || !self.info.is_empty() {
+        if changed || !self.info.is_empty() {
             put_lenenc_bytes(out, self.info);
             if changed {
                 put_lenenc_bytes(out, self.state_changes);

@@ -66,7 +66,9 @@ async fn kill(server: &Arc<Server>, thread: ServerThreadId) {
     };
     // Error 1094: it is gone already.
     match killed.await {
-        Err(error) if error.code() != 1094 => tracing::warn!(server = server.name, %error, "killing a statement failed"),
+        Err(error) if error.code() != 1094 => {
+            tracing::warn!(server = server.name, %error, "killing a statement failed")
+        }
         Ok(_) | Err(_) => {}
     }
 }

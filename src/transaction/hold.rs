@@ -139,7 +139,10 @@ impl Hold {
             return Ok(());
         }
         // A lost connection took its part of the transaction, and what was bound, with it.
-        let lost = self.held.extract_if(.., |held| held.conn.is_busy()).any(|held| held.begun || held.bound || held.conn.in_transaction());
+        let lost = self
+            .held
+            .extract_if(.., |held| held.conn.is_busy())
+            .any(|held| held.begun || held.bound || held.conn.in_transaction());
         if lost {
             return self.end(Ending::Rollback).await;
         }
