@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use bifold::lab::{Durability, Flavour, Program, Server};
 use bifold::topology::collation::Collation;
 use bifold::topology::key::Definition;
-use bifold::topology::{Canonical, Hash, KeyHash, KeyType, Purpose, Reading, Weights};
+use bifold::topology::{Canonical, Hash, Key, KeyHash, KeyType, Purpose, Reading, Weights};
 use bifold::value::Value;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params};
@@ -22,6 +22,47 @@ async fn keys_are_hashed_as_mariadb_hashes_them() {
 #[tokio::test]
 async fn keys_are_hashed_as_mysql_hashes_them() {
     examine(Flavour::MySql, &|collation| SOME.contains(&collation)).await;
+}
+
+#[test]
+fn places_are_computed_in_sql_as_here() {
+    for program in programs() {
+        let server = Server::start(&program, Durability::Light).expect("a server");
+        for (data_type, column_type) in
+            [("bigint", "bigint(20)"), ("bigint", "bigint(20) unsigned"), ("int", "int(9) zerofill")]
+        {
+            let definition = Definition { data_type, column_type, length: None, charset: None, collation: None };
+            let KeyType::Integer(integer) = KeyType::from_column(&definition).expect("a key") else { unreachable!() };
+            let key = KeyType::Integer(integer);
+            let (least, greatest) = integer.range();
+            let numbers = [least, least + 1, -7, -1, 0, 1, 42, greatest / 3, greatest - 1, greatest];
+            let numbers: Vec<i128> = numbers.into_iter().filter(|n| (least..=greatest).contains(n)).collect();
+            let values: Vec<String> = numbers.iter().map(|n| format!("({n})")).collect();
+            for (hash, shards, subtables) in
+                [(Hash::Crc32, 6, 1000), (Hash::Identity, 6, 1000), (Hash::Identity, 1024, 4096)]
+            {
+                let (shard, subtable) = (key.sql_shard("k", shards, hash), key.sql_subtable("k", subtables, hash));
+                let statements = [
+                    "DROP DATABASE IF EXISTS p".to_owned(),
+                    "CREATE DATABASE p".to_owned(),
+                    format!("CREATE TABLE p.t (k {column_type})"),
+                    format!("INSERT INTO p.t VALUES {}", values.join(", ")),
+                    format!("SELECT k+0, {shard}, {subtable} FROM p.t"),
+                ];
+                let mut there = server.run(&statements).expect("places");
+                let mut here: Vec<_> = numbers
+                    .iter()
+                    .map(|&n| {
+                        let place = Key::Integer(n).hash(hash).place(shards, subtables);
+                        [n.to_string(), place.shard.0.to_string(), place.subtable.0.to_string()].map(Some).to_vec()
+                    })
+                    .collect();
+                there.sort_unstable();
+                here.sort_unstable();
+                assert_eq!(there, here, "{column_type} {hash:?} on {}", program.version);
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -69,10 +110,19 @@ const CHAR: [&str; 8] = [
     "utf8mb4_unicode_nopad_ci",
 ];
 
+/// One of each flavour: those found, and the one that `BIFOLD_MYSQLD` names before them.
+fn programs() -> Vec<Program> {
+    [Flavour::MariaDb, Flavour::MySql].into_iter().filter_map(program).collect()
+}
+
+fn program(flavour: Flavour) -> Option<Program> {
+    let named = Program::preferred().ok().filter(|program| program.flavour == flavour);
+    named.or_else(|| Program::of(flavour))
+}
+
 /// Where this machine has such a server.
 async fn examine(flavour: Flavour, wanted: &dyn Fn(&str) -> bool) {
-    let named = Program::preferred().ok().filter(|program| program.flavour == flavour);
-    let Some(program) = named.or_else(|| Program::of(flavour)) else {
+    let Some(program) = program(flavour) else {
         eprintln!("no {flavour} here: nothing was examined");
         return;
     };
@@ -287,6 +337,9 @@ impl Bench {
         let hash = column.key.sql_hash("k");
         let table = &column.table;
         let conn = &mut self.sessions[session];
+        // A statement for each type of parameter: MySQL makes doubles of all later numbers and strings of a statement
+        // that was once executed with a double, and stores 9007199254740993 as ...992 then.
+        let kind = sent.parameter.as_ref().map(kind).unwrap_or_default();
         let there = match (purpose, &sent.literal, &sent.parameter) {
             (Purpose::Store, literal, parameter) => {
                 let done = match (literal, parameter) {
@@ -298,7 +351,7 @@ impl Bench {
                     }
                     (None, Some(parameter)) => {
                         let params = Params::Positional(vec![parameter.clone()]);
-                        conn.exec_drop(format!("INSERT INTO {table} (k) VALUES (?)"), params).await
+                        conn.exec_drop(format!("INSERT INTO {table} (k) VALUES (?) -- {kind}"), params).await
                     }
                     (None, None) => return,
                 };
@@ -316,7 +369,7 @@ impl Bench {
             }
             (Purpose::Compare, None, Some(parameter)) => {
                 let params = Params::Positional(vec![parameter.clone()]);
-                conn.exec(format!("SELECT DISTINCT {hash} FROM {table} WHERE k = ?"), params).await
+                conn.exec(format!("SELECT DISTINCT {hash} FROM {table} WHERE k = ? -- {kind}"), params).await
             }
             (Purpose::Compare, None, None) => return,
         };
@@ -429,6 +482,19 @@ fn parameter_value(parameter: &mysql_async::Value) -> Value<'_> {
             Value::DateTime { year, month, day, hour, minute, second, micro }
         }
         mysql_async::Value::Bytes(_) | mysql_async::Value::Time(..) => unreachable!("not made here"),
+    }
+}
+
+fn kind(parameter: &mysql_async::Value) -> &'static str {
+    match parameter {
+        mysql_async::Value::NULL => "null",
+        mysql_async::Value::Bytes(_) => "string",
+        mysql_async::Value::Int(_) => "signed",
+        mysql_async::Value::UInt(_) => "unsigned",
+        mysql_async::Value::Float(_) => "float",
+        mysql_async::Value::Double(_) => "double",
+        mysql_async::Value::Date(..) => "date",
+        mysql_async::Value::Time(..) => "time",
     }
 }
 
