@@ -55,3 +55,23 @@ impl<'a> AuthMoreData<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_come_back() {
+        let request = AuthSwitchRequest { plugin: b"mysql_native_password", data: &[7; 20] };
+        let mut out = Vec::new();
+        request.write(&mut out);
+        assert_eq!(AuthSwitchRequest::parse(&out).expect("a request"), request);
+        assert!(AuthSwitchRequest::parse(b"\xFEunfinished").is_err());
+        assert_eq!(AuthSwitchRequest::parse(b"\xFE").expect("old").plugin, b"mysql_old_password");
+        let more = AuthMoreData { data: b"\x04" };
+        out.clear();
+        more.write(&mut out);
+        assert_eq!(AuthMoreData::parse(&out).expect("data"), more);
+        assert!(AuthMoreData::parse(b"").is_err());
+    }
+}

@@ -230,3 +230,62 @@ fn split(payload: &[u8]) -> Result<(&[u8], Names<'_>, &[u8])> {
         Names { schema: reader.lenenc_bytes()?, table: reader.lenenc_bytes()?, org_table: reader.lenenc_bytes()? };
     Ok((front, names, reader.rest()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::reply;
+
+    #[test]
+    fn real_definitions_are_read_and_written_back() {
+        for name in ["maria eof select", "mysql ok select", "mysql eof execute"] {
+            let payloads = reply(name).payloads();
+            let columns: Vec<Column<'_>> =
+                payloads[1..4].iter().map(|payload| Column::parse(payload).expect(name)).collect();
+            let names: Vec<&[u8]> = columns.iter().map(|column| column.name).collect();
+            assert_eq!(names, [&b"id"[..], b"name", b"d"]);
+            assert_eq!((columns[0].kind, columns[2].kind), (ColumnType::LongLong, ColumnType::DateTime));
+            assert!(columns[0].flags.has(ColumnFlags::UNSIGNED.with(ColumnFlags::AUTO_INCREMENT)));
+            assert_eq!((columns[1].collation, columns[1].length, columns[2].decimals), (45, 80, 6));
+            for (column, payload) in columns.iter().zip(&payloads[1..4]) {
+                let mut out = Vec::new();
+                column.write(&mut out);
+                assert_eq!(out, *payload);
+                for cut in 0..payload.len() - 2 {
+                    assert!(Column::parse(&payload[..cut]).is_err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_names_change() {
+        let payload = &reply("mysql ok select").payloads()[1];
+        let logical = Names { schema: b"mall", table: b"o", org_table: b"orders" };
+        let mut out = Vec::new();
+        let rename = |names: Names<'_>| {
+            assert_eq!(names, Names { schema: b"d", table: b"t", org_table: b"t" });
+            logical
+        };
+        rewrite_names(payload, rename, &mut out).expect("rewritten");
+        assert_eq!(Names::parse(&out).expect("names"), logical);
+        let expected = Column {
+            schema: logical.schema,
+            table: logical.table,
+            org_table: logical.org_table,
+            ..Column::parse(payload).expect("a column")
+        };
+        assert_eq!(Column::parse(&out).expect("a column"), expected);
+        assert!(rewrite_names(&payload[..6], |names| names, &mut out).is_err());
+    }
+
+    #[test]
+    fn each_type_is_found_by_its_byte() {
+        for byte in 0..=255 {
+            if let Some(kind) = ColumnType::from_byte(byte) {
+                assert_eq!(kind.byte(), byte);
+            }
+        }
+        assert_eq!((0..=255).filter_map(ColumnType::from_byte).count(), 35);
+    }
+}

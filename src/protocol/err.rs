@@ -21,11 +21,9 @@ impl<'a> ErrPacket<'a> {
         let code = reader.u16()?;
         let mut text = reader.rest();
         let mut state = None;
-        if let Some((front, rest)) = text.split_first_chunk::<6>() {
-            if let [b'#', state_bytes @ ..] = front {
-                state = Some(*state_bytes);
-                text = rest;
-            }
+        if let Some(([b'#', marked @ ..], rest)) = text.split_first_chunk::<6>() {
+            state = Some(*marked);
+            text = rest;
         }
         Ok(ErrPacket { code, state, text })
     }
@@ -47,5 +45,34 @@ impl<'a> ErrPacket<'a> {
     /// The error as a server gave it.
     pub fn into_error(self) -> Error {
         Error::new(Blame::Shard, (self.code, &self.state.unwrap_or(*b"HY000")), self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::reply;
+
+    #[test]
+    fn real_errors_are_read_and_written_back() {
+        for name in ["maria eof err", "mysql ok err"] {
+            let payload = &reply(name).payloads()[0];
+            let err = ErrPacket::parse(payload).expect(name);
+            assert_eq!((err.code, err.state), (1054, Some(*b"42S22")));
+            let mut out = Vec::new();
+            err.write(&mut out);
+            assert_eq!(out, *payload);
+            let error = err.into_error();
+            let mut again = Vec::new();
+            ErrPacket::of(&error).write(&mut again);
+            assert_eq!(again, *payload);
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_state_is_one_too() {
+        let err = ErrPacket::parse(b"\xFF\x15\x04no").expect("short");
+        assert_eq!((err.code, err.state, err.text), (1045, None, &b"no"[..]));
+        assert!(ErrPacket::parse(b"\xFF\x15").is_err());
     }
 }

@@ -185,3 +185,96 @@ fn command(payload: &[u8], command: Command) -> Result<Reader<'_>> {
 fn wrong_arguments() -> Error {
     Error::client(code::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Vec<Value<'static>> {
+        vec![
+            Value::Int(-7),
+            Value::Null,
+            Value::UInt(u64::MAX),
+            Value::Text { bytes: b"text", charset: "utf8mb4" },
+            Value::Binary(b"\0\xFF"),
+            Value::Decimal("12.50"),
+            Value::Double(0.1),
+            Value::Float(0.5),
+            Value::Date { year: 2024, month: 2, day: 29 },
+            Value::Time { negative: true, hours: 838, minute: 59, second: 59, micro: 1 },
+        ]
+    }
+
+    fn packet() -> Vec<u8> {
+        let mut packet = Vec::new();
+        write_values(9, 0, &values(), &mut packet);
+        packet
+    }
+
+    fn read<'v>(execute: &Execute<'v>, bindings: &'v Bindings) -> Result<Vec<Value<'v>>> {
+        let mut out = Vec::new();
+        execute.values(bindings, "utf8mb4", &mut out)?;
+        Ok(out)
+    }
+
+    #[test]
+    fn values_come_back_and_types_are_remembered() {
+        let packet = packet();
+        let mut bindings = Bindings::default();
+        let execute = Execute::parse(&packet, 10, &mut bindings).expect("an execution");
+        assert_eq!((execute.statement, execute.cursor), (9, 0));
+        assert_eq!(read(&execute, &bindings).expect("values"), values());
+
+        // The same without the types: new_params_bound is 0 and the types are left out.
+        let bound = 1 + 4 + 1 + 4 + 2;
+        let mut untyped = packet.clone();
+        untyped.splice(bound..bound + 1 + 20, [0]);
+        let again = Execute::parse(&untyped, 10, &mut bindings).expect("types of the first");
+        assert_eq!(read(&again, &bindings).expect("values"), values());
+        assert_eq!(Execute::parse(&untyped, 10, &mut Bindings::default()).expect_err("no types").code(), 1210);
+
+        let mut for_another = Vec::new();
+        again.write(77, &bindings, &mut for_another);
+        let mut expected = packet.clone();
+        expected[1..5].copy_from_slice(&77u32.to_le_bytes());
+        assert_eq!(for_another, expected);
+    }
+
+    #[test]
+    fn long_data_stands_in_for_the_value_even_where_it_is_null() {
+        let mut packet = Vec::new();
+        let sent = [Value::Null, Value::Int(1), Value::Null];
+        write_values(1, 0, &sent, &mut packet);
+        let mut bindings = Bindings::default();
+        let mut data = Vec::new();
+        LongData { statement: 1, param: 2, bytes: b"ab" }.write(&mut data);
+        bindings.append_long(LongData::parse(&data).expect("long data"));
+        bindings.append_long(LongData { statement: 1, param: 2, bytes: b"cd" });
+        assert_eq!(bindings.long_bytes(), 4);
+        let execute = Execute::parse(&packet, 3, &mut bindings).expect("an execution");
+        bindings.types[2].kind = ColumnType::Blob;
+        let read_values = read(&execute, &bindings).expect("values");
+        assert_eq!(read_values, [Value::Null, Value::Int(1), Value::Binary(b"abcd")]);
+        bindings.long.clear();
+        assert_eq!(read(&execute, &bindings).expect("values"), sent);
+    }
+
+    #[test]
+    fn a_packet_cut_short_or_too_long_is_refused() {
+        let packet = packet();
+        for cut in 0..packet.len() {
+            let mut bindings = Bindings::default();
+            let parsed = Execute::parse(&packet[..cut], 10, &mut bindings);
+            assert!(parsed.and_then(|execute| read(&execute, &bindings).map(|_| ())).is_err(), "{cut}");
+        }
+        let mut long = packet.clone();
+        long.push(0);
+        let mut bindings = Bindings::default();
+        let execute = Execute::parse(&long, 10, &mut bindings).expect("an execution");
+        assert!(read(&execute, &bindings).is_err());
+        let mut twice = packet;
+        twice[6] = 2;
+        assert!(Execute::parse(&twice, 10, &mut Bindings::default()).is_err(), "two iterations");
+        assert!(Execute::parse(b"\x17\x01\0\0\0\0\x01\0\0\0", 0, &mut Bindings::default()).is_ok());
+    }
+}

@@ -84,3 +84,51 @@ impl Greeting {
         memchr::memmem::find(&self.version, b"MariaDB").is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::{MARIA_GREETING, MYSQL_GREETING, unhex};
+
+    fn payload(hex: &str) -> Vec<u8> {
+        unhex(hex)[4..].to_vec()
+    }
+
+    #[test]
+    fn greetings_of_real_servers_are_read_and_written_back() {
+        let mysql = Greeting::parse(&payload(MYSQL_GREETING)).expect("MySQL");
+        assert_eq!((&mysql.version[..], mysql.collation), (&b"9.7.4-2"[..], 255));
+        assert_eq!(mysql.plugin, b"caching_sha2_password");
+        assert!(mysql.capabilities.has(Capabilities::DEPRECATE_EOF | Capabilities::QUERY_ATTRIBUTES));
+        assert!(!mysql.is_mariadb());
+        let maria = Greeting::parse(&payload(MARIA_GREETING)).expect("MariaDB");
+        assert_eq!(maria.version, b"5.5.5-10.11.19-MariaDB-0+deb12u1");
+        assert!(maria.is_mariadb() && maria.capabilities.has(Capabilities::MARIADB_BULK));
+        assert!(!maria.capabilities.has(Capabilities::LONG_PASSWORD));
+        for (greeting, hex) in [(mysql, MYSQL_GREETING), (maria, MARIA_GREETING)] {
+            let mut out = Vec::new();
+            greeting.write(&mut out);
+            assert_eq!(out, payload(hex));
+        }
+    }
+
+    #[test]
+    fn a_greeting_cut_short_is_refused_unless_only_the_last_zero_is_missing() {
+        for hex in [MYSQL_GREETING, MARIA_GREETING] {
+            let whole = payload(hex);
+            let plugin = whole.len() - 22;
+            for cut in 0..plugin {
+                assert!(Greeting::parse(&whole[..cut]).is_err(), "{cut}");
+            }
+            let unended = Greeting::parse(&whole[..whole.len() - 1]).expect("all but the zero");
+            assert_eq!(unended, Greeting::parse(&whole).expect("whole"));
+        }
+    }
+
+    #[test]
+    fn a_server_that_turns_us_away_is_heard() {
+        let error = Greeting::parse(b"\xFF\x10\x04Too many connections").expect_err("refused");
+        assert_eq!((error.code(), error.text()), (1040, &b"Too many connections"[..]));
+        assert_eq!(Greeting::parse(b"\x09old").expect_err("old").code(), 1043);
+    }
+}

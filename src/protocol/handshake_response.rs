@@ -163,3 +163,85 @@ fn read_attributes(bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
 }
 
 const OLD_CLIENT: (u16, &[u8; 5]) = (1251, b"08004");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::auth::Plugin;
+    use crate::protocol::auth::scramble::scramble;
+    use crate::protocol::captured::{MARIA_GREETING, MARIA_RESPONSE, MYSQL_GREETING, MYSQL_RESPONSE, unhex};
+    use crate::protocol::greeting::Greeting;
+
+    fn payload(hex: &str) -> Vec<u8> {
+        unhex(hex)[4..].to_vec()
+    }
+
+    fn response(payload: &[u8]) -> HandshakeResponse<'_> {
+        match FirstPacket::parse(payload).expect("a response") {
+            FirstPacket::Response(response) => response,
+            FirstPacket::SslRequest(request) => panic!("{request:?}"),
+        }
+    }
+
+    #[test]
+    fn responses_of_real_clients_are_read_and_written_back() {
+        for (greeting, hex, plugin, attribute) in [
+            (MARIA_GREETING, MARIA_RESPONSE, Plugin::NativePassword, b"_client_name"),
+            (MYSQL_GREETING, MYSQL_RESPONSE, Plugin::CachingSha2, b"_client_name"),
+        ] {
+            let payload = payload(hex);
+            let response = response(&payload);
+            assert_eq!((response.user, response.schema), (&b"app"[..], Some(&b"d"[..])));
+            assert_eq!(response.plugin, Some(plugin.name()));
+            assert!(response.attributes.iter().any(|(name, _)| name == attribute), "{:?}", response.attributes);
+            // The password is proved to real servers by these very bytes.
+            let nonce = Greeting::parse(&unhex(greeting)[4..]).expect("a greeting").nonce;
+            assert_eq!(response.auth, scramble(plugin, b"secret", &nonce));
+            let mut out = Vec::new();
+            response.write(&mut out);
+            assert_eq!(out, payload);
+        }
+    }
+
+    #[test]
+    fn a_response_cut_short_never_panics_and_never_names_another_user() {
+        for hex in [MARIA_RESPONSE, MYSQL_RESPONSE] {
+            let whole = payload(hex);
+            for cut in 0..whole.len() {
+                if let Ok(FirstPacket::Response(response)) = FirstPacket::parse(&whole[..cut]) {
+                    assert_eq!(response.user, b"app");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lone_head_with_the_flag_asks_for_tls() {
+        let capabilities = Capabilities::PROTOCOL_41 | Capabilities::SSL | Capabilities::LONG_PASSWORD;
+        let request = SslRequest { capabilities, max_packet: 1 << 24, collation: 45 };
+        let mut out = Vec::new();
+        request.write(&mut out);
+        assert_eq!(out.len(), 32);
+        assert_eq!(FirstPacket::parse(&out).expect("a request"), FirstPacket::SslRequest(request));
+    }
+
+    #[test]
+    fn parts_that_a_client_leaves_out_are_absent() {
+        let capabilities = Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION | Capabilities::PLUGIN_AUTH;
+        let head = SslRequest { capabilities, max_packet: 0, collation: 8 };
+        let mut out = Vec::new();
+        head.write(&mut out);
+        out.extend_from_slice(b"u\0\x02xy");
+        let short = response(&out);
+        assert_eq!((short.user, short.auth, short.schema, short.plugin), (&b"u"[..], &b"xy"[..], None, None));
+        out.truncate(out.len() - 3);
+        out.extend_from_slice(b"\xFFxy");
+        assert!(FirstPacket::parse(&out).is_err());
+    }
+
+    #[test]
+    fn a_client_before_4_1_is_told_so() {
+        let error = FirstPacket::parse(b"\x05\x00\x00\x00\x01root\0").expect_err("old");
+        assert_eq!((error.code(), error.state()), (1251, b"08004"));
+    }
+}

@@ -31,3 +31,6 @@ pub mod text;
 pub use capabilities::Capabilities;
 pub use command::Command;
 pub use status::Status;
+
+#[cfg(test)]
+mod captured;

@@ -73,3 +73,49 @@ impl<'a> OkPacket<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::reply;
+
+    #[test]
+    fn real_ok_packets_are_read_and_written_back() {
+        for (name, capabilities) in
+            [("mysql eof insert", Capabilities::NONE), ("maria ok insert", Capabilities::SESSION_TRACK)]
+        {
+            let payload = &reply(name).payloads()[0];
+            let ok = OkPacket::parse(payload, capabilities).expect(name);
+            assert_eq!((ok.affected_rows, ok.warnings), (2, 0));
+            assert_eq!(ok.info, b"Records: 2  Duplicates: 0  Warnings: 0");
+            let mut out = Vec::new();
+            ok.write(capabilities, &mut out);
+            assert_eq!(out, *payload);
+            for cut in 0..7 {
+                assert!(OkPacket::parse(&payload[..cut], capabilities).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn changes_of_the_session_are_passed_on_only_to_who_asked() {
+        let payload = &reply("mysql ok use").payloads()[0];
+        let ok = OkPacket::parse(payload, Capabilities::SESSION_TRACK).expect("an OK");
+        assert_eq!(ok.state_changes, b"\x01\x02\x01d");
+        let mut out = Vec::new();
+        ok.write(Capabilities::SESSION_TRACK, &mut out);
+        assert_eq!(out, *payload);
+        out.clear();
+        ok.write(Capabilities::NONE, &mut out);
+        assert_eq!(out, b"\0\0\0\x02\0\0\0");
+    }
+
+    #[test]
+    fn the_end_of_rows_is_an_ok_packet_in_another_dress() {
+        let payload = reply("mysql ok fetch").payloads().pop().expect("an end");
+        let ok = OkPacket::parse(&payload, Capabilities::SESSION_TRACK).expect("an end");
+        let mut out = Vec::new();
+        ok.write_end(Capabilities::SESSION_TRACK, &mut out);
+        assert_eq!(out, payload);
+    }
+}

@@ -34,3 +34,24 @@ impl Prepared {
         out.extend_from_slice(&self.warnings.to_le_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::reply;
+
+    #[test]
+    fn real_heads_are_read_and_written_back() {
+        for name in ["maria eof prepare", "mysql ok prepare"] {
+            let payload = &reply(name).payloads()[0];
+            let prepared = Prepared::parse(payload).expect(name);
+            assert_eq!((prepared.columns, prepared.params, prepared.warnings), (3, 1, 0));
+            let mut out = Vec::new();
+            prepared.write(&mut out);
+            assert_eq!(out, *payload);
+            for cut in 0..9 {
+                assert!(Prepared::parse(&payload[..cut]).is_err());
+            }
+        }
+    }
+}

@@ -368,3 +368,211 @@ fn out_of_order(expected: u8, got: u8) -> Error {
 }
 
 const OUT_OF_ORDER: (u16, &[u8; 5]) = (1156, b"08S01");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::{Captured, REPLIES, reply};
+    use crate::protocol::packet::frame;
+
+    fn len_of(piece: &Piece) -> usize {
+        match *piece {
+            Piece::NeedMore(_) | Piece::Done => 0,
+            Piece::ColumnCount { len, .. }
+            | Piece::Column { len }
+            | Piece::Param { len }
+            | Piece::ColumnsEnd { len, .. }
+            | Piece::Rows { len }
+            | Piece::RowsEnd { len, .. }
+            | Piece::Ok { len, .. }
+            | Piece::Err { len }
+            | Piece::LocalInfile { len }
+            | Piece::Prepared { len, .. } => len,
+        }
+    }
+
+    /// The pieces of `bytes`, of which `arrive(at)` are there when the scan stands at `at`.
+    fn scan(captured: &Captured, bytes: &[u8], mut arrive: impl FnMut(usize) -> usize) -> (Vec<Piece>, Reply) {
+        let mut reply = Reply::new(captured.kind, captured.deprecate_eof, 1);
+        let (mut at, mut there) = (0, arrive(0));
+        let mut pieces = Vec::new();
+        loop {
+            match reply.next(&bytes[at..there]).expect(captured.name) {
+                Piece::Done => break,
+                Piece::NeedMore(count) => {
+                    assert!(at + count > there, "{}: {count} bytes are there", captured.name);
+                    assert!(at + count <= bytes.len(), "{}: waits for what never comes", captured.name);
+                    there = arrive(at + count).max(at + count);
+                }
+                piece => {
+                    at += len_of(&piece);
+                    assert!(at <= there);
+                    pieces.push(piece);
+                }
+            }
+        }
+        assert_eq!(at, bytes.len(), "{}", captured.name);
+        (pieces, reply)
+    }
+
+    #[test]
+    fn a_reply_ends_where_it_ends_however_it_is_cut() {
+        for captured in &REPLIES {
+            let bytes = captured.bytes();
+            let (whole, reply) = scan(captured, &bytes, |_| bytes.len());
+            assert_eq!(reply.rows(), captured.rows, "{}", captured.name);
+            assert_eq!(reply.failed(), captured.name.ends_with("err"), "{}", captured.name);
+            let others = |pieces: &[Piece]| -> Vec<Piece> {
+                pieces.iter().filter(|piece| !matches!(piece, Piece::Rows { .. })).cloned().collect()
+            };
+            for cut in 0..bytes.len() {
+                let (pieces, reply) = scan(captured, &bytes, |at| if at <= cut { cut } else { bytes.len() });
+                assert_eq!(others(&pieces), others(&whole), "{} cut at {cut}", captured.name);
+                assert_eq!(reply.rows(), captured.rows);
+            }
+            let (pieces, _) = scan(captured, &bytes, |at| at);
+            assert_eq!(others(&pieces), others(&whole), "{} byte by byte", captured.name);
+        }
+    }
+
+    #[test]
+    fn bytes_behind_a_reply_are_not_its_own() {
+        for captured in &REPLIES {
+            let mut bytes = captured.bytes();
+            let own = bytes.len();
+            bytes.extend_from_slice(&captured.bytes());
+            let mut reply = Reply::new(captured.kind, captured.deprecate_eof, 1);
+            let mut at = 0;
+            loop {
+                match reply.next(&bytes[at..]).expect(captured.name) {
+                    Piece::Done => break,
+                    piece => at += len_of(&piece),
+                }
+            }
+            assert_eq!(at, own, "{}", captured.name);
+        }
+    }
+
+    #[test]
+    fn status_and_insert_id_are_where_the_ranges_say() {
+        let captured = reply("mysql ok insert");
+        let bytes = captured.bytes();
+        let (pieces, reply) = scan(captured, &bytes, |_| bytes.len());
+        let [Piece::Ok { insert_id, status, .. }] = &pieces[..] else { panic!("{pieces:?}") };
+        assert_eq!(Reader::new(&bytes[insert_id.clone()]).lenenc().expect("an id"), 6);
+        assert_eq!(bytes[status.clone()], Status::AUTOCOMMIT.bits().to_le_bytes());
+        assert_eq!(reply.status(), Status::AUTOCOMMIT);
+        for (name, expected) in [
+            ("maria eof fetch", Status::AUTOCOMMIT.with(Status::LAST_ROW_SENT)),
+            ("mysql ok fetch", Status::AUTOCOMMIT.with(Status::LAST_ROW_SENT)),
+            ("mysql eof cursor", Status::AUTOCOMMIT.with(Status::CURSOR_EXISTS)),
+            ("maria ok cursor", Status::AUTOCOMMIT.with(Status::CURSOR_EXISTS)),
+        ] {
+            let captured = crate::protocol::captured::reply(name);
+            let bytes = captured.bytes();
+            let (pieces, reply) = scan(captured, &bytes, |_| bytes.len());
+            let status = reply.status().without(Status::NO_INDEX);
+            assert_eq!(status, expected, "{name}");
+            let Some(Piece::RowsEnd { len, status } | Piece::ColumnsEnd { len, status }) = pieces.last() else {
+                panic!("{name}: {pieces:?}")
+            };
+            let end = &bytes[bytes.len() - len..];
+            assert_eq!(end[status.clone()], reply.status().bits().to_le_bytes(), "{name}");
+        }
+    }
+
+    fn columns_of_one(deprecate_eof: bool) -> (Vec<u8>, u8) {
+        let captured = reply(if deprecate_eof { "maria ok multi" } else { "maria eof multi" });
+        let head: Vec<Vec<u8>> = captured.payloads().into_iter().take(if deprecate_eof { 2 } else { 3 }).collect();
+        let (mut bytes, mut sequence) = (Vec::new(), 1);
+        for payload in head {
+            sequence = frame(&mut bytes, sequence, &payload);
+        }
+        (bytes, sequence)
+    }
+
+    #[test]
+    fn rows_of_any_length_are_rows() {
+        let mut long = vec![0xFE];
+        long.extend_from_slice(&(0x100_0000u64).to_le_bytes());
+        long.resize(9 + 0x100_0000, b'x');
+        let mut exact = vec![0xFD, 0xFB, 0xFF, 0xFF];
+        exact.resize(MAX_PACKET, 0xFF);
+        for deprecate_eof in [false, true] {
+            let (mut bytes, mut sequence) = columns_of_one(deprecate_eof);
+            for row in [&b"\x01a"[..], &long, &exact, b"\xFB", b"\x00"] {
+                sequence = frame(&mut bytes, sequence, row);
+            }
+            let end: &[u8] = if deprecate_eof { b"\xFE\0\0\x02\0\0\0" } else { b"\xFE\0\0\x02\0" };
+            frame(&mut bytes, sequence, end);
+            for step in [7919, 65_536, 1 << 24, 1 << 30] {
+                let captured = Captured { name: "long", kind: Kind::Results, deprecate_eof, rows: 5, hex: "" };
+                let (_, reply) = scan(&captured, &bytes, |at| (at / step + 1).saturating_mul(step).min(bytes.len()));
+                assert_eq!(reply.rows(), 5);
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_rows() {
+        let (mut bytes, sequence) = columns_of_one(false);
+        let sequence = frame(&mut bytes, sequence, b"\x01a");
+        frame(&mut bytes, sequence, b"\xFF\x15\x05#HY000broken");
+        let captured = Captured { name: "broken", kind: Kind::Results, deprecate_eof: false, rows: 1, hex: "" };
+        let (pieces, reply) = scan(&captured, &bytes, |_| bytes.len());
+        assert!(reply.failed());
+        assert!(matches!(pieces.last(), Some(Piece::Err { .. })));
+    }
+
+    #[test]
+    fn a_file_asked_for_is_waited_for() {
+        let mut bytes = Vec::new();
+        frame(&mut bytes, 1, b"\xFB/tmp/rows");
+        let mut reply = Reply::new(Kind::Results, true, 1);
+        assert_eq!(reply.next(&bytes).expect("asked"), Piece::LocalInfile { len: bytes.len() });
+        assert!(!reply.is_done());
+        let mut answer = Vec::new();
+        frame(&mut answer, 4, b"\0\x05\0\x02\0\0\0");
+        reply.resume(4);
+        assert!(matches!(reply.next(&answer).expect("answered"), Piece::Ok { .. }));
+        assert!(reply.is_done());
+    }
+
+    #[test]
+    fn stale_and_senseless_bytes_are_errors() {
+        let captured = reply("maria eof select");
+        let mut stale = captured.bytes();
+        stale[3] = 2;
+        assert_eq!(Reply::new(Kind::Results, false, 1).next(&stale).expect_err("stale").code(), 1156);
+        for bytes in [
+            &b"\x00\x00\x00\x01"[..],
+            b"\xFF\xFF\xFF\x01\x00",
+            b"\x01\x00\x00\x01\xFE",
+            b"\x03\x00\x00\x01\x00\x00\x00",
+        ] {
+            let error = Reply::new(Kind::Results, false, 1).next(bytes).expect_err("senseless");
+            assert_eq!(error.code(), 1835, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic() {
+        for captured in &REPLIES {
+            let bytes = captured.bytes();
+            for at in 0..bytes.len() {
+                for wrong in [0x00, 0x01, 0xFB, 0xFE, 0xFF, bytes[at] ^ 0x80] {
+                    let mut bytes = bytes.clone();
+                    bytes[at] = wrong;
+                    let mut reply = Reply::new(captured.kind, captured.deprecate_eof, 1);
+                    let mut from = 0;
+                    while let Ok(piece) = reply.next(&bytes[from..]) {
+                        match len_of(&piece) {
+                            0 => break,
+                            len => from += len,
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

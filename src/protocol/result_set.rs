@@ -28,6 +28,7 @@ pub struct ResultSet<'o> {
     out: &'o mut Vec<u8>,
     sequence: u8,
     capabilities: Capabilities,
+    status: Status,
     format: Format,
     kinds: Vec<ColumnType>,
 }
@@ -37,17 +38,18 @@ impl<'o> ResultSet<'o> {
         out: &'o mut Vec<u8>,
         sequence: u8,
         capabilities: Capabilities,
+        status: Status,
         format: Format,
         columns: &[Column<'_>],
     ) -> Self {
         let kinds = columns.iter().map(|column| column.kind).collect();
-        let mut result = ResultSet { out, sequence, capabilities, format, kinds };
+        let mut result = ResultSet { out, sequence, capabilities, status, format, kinds };
         result.packet(|out| put_lenenc(out, columns.len() as u64));
         for column in columns {
             result.packet(|out| column.write(out));
         }
         if !capabilities.has(Capabilities::DEPRECATE_EOF) {
-            result.packet(|out| EofPacket::default().write(out));
+            result.packet(|out| EofPacket { warnings: 0, status }.write(out));
         }
         result
     }
@@ -63,8 +65,8 @@ impl<'o> ResultSet<'o> {
     }
 
     /// Ends the result; gives the number of the next packet.
-    pub fn finish(mut self, status: Status, warnings: u16) -> u8 {
-        let capabilities = self.capabilities;
+    pub fn finish(mut self, warnings: u16) -> u8 {
+        let (capabilities, status) = (self.capabilities, self.status);
         if capabilities.has(Capabilities::DEPRECATE_EOF) {
             let end = OkPacket { status, warnings, ..OkPacket::default() };
             self.packet(|out| end.write_end(capabilities, out));
@@ -167,4 +169,89 @@ fn plain_column(
     decimals: u8,
 ) -> Column<'_> {
     Column { schema: b"", table: b"", org_table: b"", name, org_name: b"", collation, length, kind, flags, decimals }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::binary::{ValueType, read_row};
+    use crate::protocol::captured::reply;
+    use crate::protocol::payload::Reader;
+    use crate::protocol::reply::{Kind, Piece, Reply};
+
+    #[test]
+    fn a_result_made_here_is_the_one_that_a_server_makes() {
+        for name in [
+            "maria eof select",
+            "maria ok select",
+            "mysql eof select",
+            "mysql ok select",
+            "maria eof execute",
+            "maria ok execute",
+            "mysql eof execute",
+            "mysql ok execute",
+        ] {
+            let captured = reply(name);
+            let payloads = captured.payloads();
+            let columns: Vec<Column<'_>> =
+                payloads[1..4].iter().map(|payload| Column::parse(payload).expect(name)).collect();
+            let types: Vec<ValueType> = columns.iter().map(ValueType::of).collect();
+            let format = if name.ends_with("execute") { Format::Binary } else { Format::Text };
+            let caps = if captured.deprecate_eof { Capabilities::DEPRECATE_EOF } else { Capabilities::NONE };
+            let first_row = if captured.deprecate_eof { 4 } else { 5 };
+            let mut out = Vec::new();
+            let mut result = ResultSet::begin(&mut out, 1, caps, status_of(name), format, &columns);
+            for row in &payloads[first_row..first_row + 2] {
+                let mut values = Vec::new();
+                match format {
+                    Format::Binary => read_row(row, &types, "utf8mb4", &mut values).expect(name),
+                    Format::Text => {
+                        let mut reader = Reader::new(row);
+                        while !reader.is_empty() {
+                            let cell = reader.text_value().expect(name);
+                            values.push(cell.map_or(Value::Null, |bytes| Value::Text { bytes, charset: "utf8mb4" }));
+                        }
+                    }
+                }
+                assert_eq!(values[2] == Value::Null, row == &payloads[first_row], "{name}");
+                result.row(&values);
+            }
+            result.finish(0);
+            assert_eq!(out, captured.bytes(), "{name}");
+        }
+    }
+
+    fn status_of(name: &str) -> Status {
+        let captured = reply(name);
+        let bytes = captured.bytes();
+        let mut scan = Reply::new(Kind::Results, captured.deprecate_eof, 1);
+        let mut at = 0;
+        loop {
+            match scan.next(&bytes[at..]).expect(name) {
+                Piece::ColumnCount { len, .. }
+                | Piece::Column { len }
+                | Piece::ColumnsEnd { len, .. }
+                | Piece::Rows { len }
+                | Piece::RowsEnd { len, .. } => at += len,
+                Piece::Done => return scan.status(),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn binary_rows_have_the_width_of_their_columns() {
+        use ColumnType::*;
+        let kinds = [Tiny, Short, Long, LongLong, Double, Float, VarString];
+        let values = [Value::Int(-1), Value::Int(2), Value::UInt(3), Value::Int(4), Value::Int(5), Value::Double(0.5)];
+        let mut row = Vec::new();
+        put_binary_row(&mut row, &kinds, &[&values[..], &[Value::Int(-12)]].concat());
+        let types = kinds.map(|kind| ValueType { kind, unsigned: false });
+        let mut back = Vec::new();
+        read_row(&row, &types, "utf8mb4", &mut back).expect("whole");
+        let text = Value::Text { bytes: b"-12", charset: "utf8mb4" };
+        let expected =
+            [Value::Int(-1), Value::Int(2), Value::Int(3), Value::Int(4), Value::Double(5.0), Value::Float(0.5), text];
+        assert_eq!(back, expected);
+    }
 }

@@ -143,9 +143,10 @@ async fn serve_one(offer: &Offer, case: &Case) -> OptsBuilder {
             let who = format!("{user}@{schema} tls={}", client.conn.is_tls());
             client.conn.queue_packets(|out, sequence| {
                 let columns = [text_column(b"who", 255, 100)];
-                let mut result = ResultSet::begin(out, sequence, client.capabilities, Format::Text, &columns);
+                let (capabilities, status) = (client.capabilities, Status::AUTOCOMMIT);
+                let mut result = ResultSet::begin(out, sequence, capabilities, status, Format::Text, &columns);
                 result.row(&[Value::Text { bytes: who.as_bytes(), charset: "utf8mb4" }]);
-                result.finish(Status::AUTOCOMMIT, 0)
+                result.finish(0)
             });
             client.conn.flush().await.expect("sent");
         }

@@ -77,13 +77,13 @@ impl Table {
         let (capabilities, status) = (client.capabilities, client.status());
         let format = if binary { Format::Binary } else { Format::Text };
         client.wire.queue_packets(|out, sequence| {
-            let mut result = ResultSet::begin(out, sequence, capabilities, format, &columns);
+            let mut result = ResultSet::begin(out, sequence, capabilities, status, format, &columns);
             for row in &self.rows {
                 let values: Vec<Value<'_>> =
                     columns.iter().zip(row).map(|(column, cell)| value(column, cell.as_deref(), binary)).collect();
                 result.row(&values);
             }
-            result.finish(status, self.warnings)
+            result.finish(self.warnings)
         });
         client.memory.row_count = -1;
         client.memory.found_rows = self.rows.len() as u64;

@@ -102,3 +102,41 @@ fn unknown_plugin(name: &[u8]) -> Error {
     );
     Error::new(Blame::Operator, code::ACCESS_DENIED, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::captured::{MYSQL_KEY, unhex};
+
+    const NONCE: Nonce = *b"01234567890123456789";
+
+    #[test]
+    fn a_password_is_never_sent_in_clear_without_tls() {
+        let (mut answer, _) = Answer::start(b"secret", b"caching_sha2_password", NONCE, false);
+        assert_eq!(answer.feed(b"\x01\x04").expect("asks for the key"), Step::Send(vec![2]));
+        let Step::Send(encrypted) = answer.feed(&unhex(MYSQL_KEY)[4..]).expect("encrypts") else {
+            panic!("nothing is sent")
+        };
+        assert_eq!(encrypted.len(), 256);
+        let clear = b"\xFEmysql_clear_password\0";
+        assert!(answer.feed(clear).is_err());
+        let (mut answer, _) = Answer::start(b"secret", b"caching_sha2_password", NONCE, true);
+        assert_eq!(answer.feed(b"\x01\x04").expect("sends it"), Step::Send(b"secret\0".to_vec()));
+        assert_eq!(answer.feed(clear).expect("sends it"), Step::Send(b"secret\0".to_vec()));
+    }
+
+    #[test]
+    fn a_switch_takes_the_new_nonce_and_an_unknown_plugin_is_named() {
+        let (mut answer, first) = Answer::start(b"secret", b"caching_sha2_password", NONCE, false);
+        assert_eq!(first, scramble(Plugin::CachingSha2, b"secret", &NONCE));
+        let other = [9; 20];
+        let request = [&b"\xFEmysql_native_password\0"[..], &other, b"\0"].concat();
+        let sent = answer.feed(&request).expect("switches");
+        assert_eq!(sent, Step::Send(scramble(Plugin::NativePassword, b"secret", &other)));
+        assert_eq!(answer.feed(b"\0\0\0\x02\0\0\0").expect("let in"), Step::Done);
+        let error = answer.feed(b"\xFEclient_ed25519\0nonce").expect_err("unknown");
+        assert!(error.to_string().contains("client_ed25519"));
+        assert!(answer.feed(b"\x01unasked").is_err());
+        assert!(answer.feed(b"").is_err());
+    }
+}
