@@ -1,6 +1,8 @@
 //! A plan and the values of one statement become the texts for servers. Pure: what it lacks (a
 //! collation weight) is an error that says what to ask a server; the caller asks and routes again.
 
+#[cfg(test)]
+mod cases;
 mod insert;
 mod locate;
 mod scatter;
