@@ -34,6 +34,20 @@ pub(crate) fn nature(name: &[u8]) -> Result<Nature> {
     }
 }
 
+/// Makes one value of many rows.
+pub(crate) fn is_aggregate(name: &[u8]) -> bool {
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    AGGREGATE.binary_search(&upper.as_str()).is_ok()
+}
+
+/// Aggregate functions. Sorted.
+#[rustfmt::skip]
+const AGGREGATE: &[&str] = &[
+    "ANY_VALUE", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "COUNT", "GROUPING", "GROUP_CONCAT", "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG", "MAX", "MEDIAN", "MIN", "PERCENTILE_CONT", "PERCENTILE_DISC", "STD", "STDDEV", "STDDEV_POP",
+    "STDDEV_SAMP", "ST_COLLECT", "SUM", "VARIANCE", "VAR_POP", "VAR_SAMP",
+];
+
 /// One instant for a whole statement. Sorted.
 #[rustfmt::skip]
 const CLOCK: &[&str] = &[
@@ -69,7 +83,7 @@ mod tests {
     #[test]
     fn the_lists_are_sorted_and_apart() {
         let all = [CLOCK, CHANCE, SESSION, LOCK];
-        assert!(all.iter().all(|names| names.is_sorted()));
+        assert!(all.iter().all(|names| names.is_sorted()) && AGGREGATE.is_sorted());
         let mut names = all.concat();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));

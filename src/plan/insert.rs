@@ -3,8 +3,10 @@
 //! has none, so that a stale catalog is an error of the server and not a misplaced row.
 
 use super::select::single;
-use super::survey::{Env, FoundKind, Spot, Survey, key_type_of, quoted};
-use super::{Effect, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, Rows, params, write};
+use super::survey::{Env, Export, FoundKind, Spot, Survey, key_type_of, quoted};
+use super::{
+    Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, RowCuts, Rows, params, write,
+};
 use crate::catalog::TableDef;
 use crate::error::{Error, Result, code};
 use crate::plan::predicate::SourceNo;
@@ -26,8 +28,10 @@ pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outco
             single(survey, Effect::Write, kind)
         }
         FoundKind::Reference => {
+            let Some(def) = survey.refs[0].def.clone() else { return Ok(survey.lacking_all()) };
             walk(&mut survey, insert, target)?;
-            write::reference(survey, kind, insert.returning.is_some())
+            let given = given(&survey, insert, &def)?;
+            write::reference(survey, kind, insert.returning.is_some(), given)
         }
         FoundKind::Sharded(rule) => {
             let Some(def) = survey.refs[0].def.clone() else { return Ok(survey.lacking_all()) };
@@ -40,6 +44,35 @@ pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outco
             }
         }
     }
+}
+
+/// A reference table's rows must be the same everywhere: what a server would count up is given.
+fn given(survey: &Survey<'_>, insert: &ast::Insert, def: &TableDef) -> Result<Option<Given>> {
+    let Some(counted) = def.columns.iter().find(|column| column.auto_increment) else { return Ok(None) };
+    let names = columns(survey, insert, def);
+    let position = names.iter().position(|name| *name == counted.name.to_lowercase());
+    let refused = |instead: &str| {
+        Err(Error::refused(format!(
+            "Bifold: {} of reference table {} would be counted up on each shard by itself: {instead}.",
+            counted.name, survey.refs[0].table
+        )))
+    };
+    let Some(value) = position.and_then(|at| u16::try_from(at).ok()) else { return refused("name it in the INSERT") };
+    let item = |span: Span| (survey.item(span.start), Item(survey.item(span.end - 1).0 + 1));
+    let rows = match &insert.source {
+        InsertSource::Values { span, .. } => {
+            let (from, to) = item(*span);
+            Rows::Values { from, to }
+        }
+        InsertSource::Set { assignments, .. } => {
+            let values: Vec<_> = assignments.iter().map(|assignment| item(assignment.value.span)).collect();
+            let end = values.last().map_or(Item(0), |(_, to)| *to);
+            Rows::Set { values, end }
+        }
+        InsertSource::Query(_) => return refused("read the rows, then insert them with VALUES"),
+    };
+    let column_type = key_type_of(Some(def), &survey.refs[0].table, &counted.name)?;
+    Ok(Some(Given { column: counted.name.as_str().into(), rows, value, column_type }))
 }
 
 /// The columns that a row's values are for, in lower case.
@@ -69,7 +102,7 @@ fn walk(survey: &mut Survey<'_>, insert: &ast::Insert, target: SourceNo) -> Resu
     let scope = Env { sources: vec![target], ..Env::below(&outside) };
     insert.columns.iter().for_each(|column| survey.column_ref(column, &scope));
     match &insert.source {
-        InsertSource::Values { rows, .. } => rows.iter().try_for_each(|row| survey.exprs(&row.values, &scope))?,
+        InsertSource::Values { rows, span, .. } => drop(values(survey, rows, *span, &scope)?),
         InsertSource::Set { assignments, .. } => survey.assignments(assignments, &scope)?,
         InsertSource::Query(query) => drop(survey.query(query, &outside)?),
     }
@@ -126,6 +159,13 @@ impl Into<'_> {
             InsertSource::Set { assignments, .. } => assigned(&mut survey, assignments, &scope)?,
             InsertSource::Query(_) => return Err(Error::proxy("Bifold: a query taken for rows.")),
         };
+        if let (Some(alias), Some(_)) = (&insert.row_alias, &added)
+            && !alias.columns.is_empty()
+        {
+            // The alias names all columns of a row: the added one too.
+            let at = alias.span.end - 1;
+            survey.cut(Span::new(at, at), Patch::Text(b", `bifold id`".as_slice().into()));
+        }
         tail(&mut survey, insert, &scope)?;
         if survey.refs.len() > 1 {
             if let Some(lacks) = survey.lacking() {
@@ -175,7 +215,7 @@ impl Into<'_> {
                 let own = self.def.visible().filter(|_| !self.columns.is_empty()).map(|column| quoted(&column.name));
                 let all: Vec<String> = own.chain(added.map(str::to_owned)).collect();
                 let at = insert.partition.unwrap_or(insert.table.span).end;
-                let text = format!(" ({}) ", all.join(", "));
+                let text = format!(" ({})", all.join(", "));
                 survey.cut(Span::new(at, at), Patch::Text(text.into_bytes().into()));
             }
         }
@@ -201,7 +241,7 @@ impl Into<'_> {
         }
         let position = self.position(key)?;
         let export = exports.zip(position).and_then(|(exports, at)| exports.get(usize::from(at)).cloned());
-        let export = export.filter(|export| export.column.is_some() || export.constant);
+        let export = export.filter(|export| export.constant || self.is_stored_alike(&survey, export, insert));
         let values = export.map(|export| export.values).unwrap_or_default();
         if values.is_empty() {
             return Err(Error::refused(format!(
@@ -213,9 +253,21 @@ impl Into<'_> {
             self.list(&mut survey, insert, None);
         }
         survey.refs[0].keys =
-            values.into_iter().map(|values| KeyMatch { column: KeyColumn::Key, values, null_safe: true }).collect();
+            values.into_iter().map(|values| KeyMatch { column: KeyColumn::Stored, values, null_safe: true }).collect();
         survey.all_pinned()?;
         single(survey, Effect::Write, kind)
+    }
+}
+
+impl Into<'_> {
+    /// Is what the query reads from this column what the key will hold: of the same type, never NULL?
+    fn is_stored_alike(&self, survey: &Survey<'_>, export: &Export, insert: &ast::Insert) -> bool {
+        // An aggregate makes a row of NULLs where none is found; IGNORE stores a 0 for a NULL.
+        if survey.marks.aggregate || insert.ignore {
+            return false;
+        }
+        let read = export.column.as_ref().and_then(|column| survey.type_of(column));
+        read.is_some() && read == key_type_of(Some(self.def), &survey.refs[0].table, &self.sharded.key).ok()
     }
 }
 
@@ -225,7 +277,7 @@ fn values(survey: &mut Survey<'_>, rows: &[ast::Row], span: Span, scope: &Env<'_
     let is_list = survey.fingerprint.lists().iter().any(|list| list.span == span);
     if !is_list {
         rows.iter().try_for_each(|row| survey.exprs(&row.values, scope))?;
-        return Ok(Rows::Values { from, to, cuts: Vec::new() });
+        return Ok(Rows::Values { from, to });
     }
     // The rows are alike in all but their plain values: what is cut in the first is cut in each.
     let mut cuts = Vec::new();
@@ -238,7 +290,8 @@ fn values(survey: &mut Survey<'_>, rows: &[ast::Row], span: Span, scope: &Env<'_
             with,
         }));
     }
-    Ok(Rows::Values { from, to, cuts })
+    survey.rows = (!cuts.is_empty()).then_some(RowCuts { item: from, cuts });
+    Ok(Rows::Values { from, to })
 }
 
 fn assigned(survey: &mut Survey<'_>, assignments: &[ColumnAssignment], scope: &Env<'_>) -> Result<Rows> {

@@ -9,7 +9,7 @@ use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::sql::ast::{Statement, StatementKind};
 use crate::sql::fingerprint::Fingerprint;
-use crate::sql::{self, Source, parser};
+use crate::sql::{self, Source, Span, parser};
 use crate::topology::key::KeyType;
 use crate::topology::{Schema, TableRule};
 use survey::Survey;
@@ -144,12 +144,38 @@ pub struct Item(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RefNo(pub u16);
 
+impl RowCut {
+    /// The tokens that are cut of this value.
+    pub fn span(&self, value: Span) -> Span {
+        Span::new(value.start + self.from, value.start + self.to)
+    }
+}
+
 /// A statement's text with the places where it is cut and mended.
 #[derive(Debug, Default)]
 pub struct Template {
     pub refs: Vec<TableRef>,
     /// Sorted, without overlap.
     pub cuts: Vec<Cut>,
+    /// Cuts in the rows of VALUES, where these are one item.
+    pub rows: Option<RowCuts>,
+}
+
+/// Cuts that are made in each row of VALUES alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowCuts {
+    pub item: Item,
+    /// In the order of the values.
+    pub cuts: Vec<RowCut>,
+}
+
+/// A cut within a value, by tokens from the value's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowCut {
+    pub value: u16,
+    pub from: u32,
+    pub to: u32,
+    pub with: Patch,
 }
 
 /// The items `from..to` are replaced; an empty range inserts before `from`.
@@ -240,6 +266,8 @@ pub enum ValueSource {
     One { from: Item, to: Item },
     /// A list of such values that is one item.
     List(Item),
+    /// A list of rows that is one item: their values of this number.
+    Rows { item: Item, value: u16 },
 }
 
 /// A statement for one server.
@@ -278,6 +306,20 @@ pub struct WriteScatter {
     /// `refs[0]` is the target.
     pub template: Template,
     pub over: Over,
+    /// The clock decides what is written: all places get one instant.
+    pub clock: bool,
+    /// The AUTO_INCREMENT column of a reference table: each row must give it a value.
+    pub given: Option<Given>,
+}
+
+/// A column that rows must fill themselves.
+#[derive(Debug)]
+pub struct Given {
+    pub column: Box<str>,
+    pub rows: Rows,
+    /// Number of its value in a row.
+    pub value: u16,
+    pub column_type: KeyType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,20 +351,10 @@ pub struct Insert {
 /// Where the rows of an INSERT are.
 #[derive(Debug)]
 pub enum Rows {
-    /// The items `from..to`: rows in parentheses with commas between. `cuts` are made in each row
-    /// alike, where they are one item together.
-    Values { from: Item, to: Item, cuts: Vec<RowCut> },
+    /// The items `from..to`: rows in parentheses with commas between.
+    Values { from: Item, to: Item },
     /// Assignments: the values by number, and the item behind the last.
     Set { values: Vec<(Item, Item)>, end: Item },
-}
-
-/// A cut within a value of each row, by tokens from the value's start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowCut {
-    pub value: u16,
-    pub from: u32,
-    pub to: u32,
-    pub with: Patch,
 }
 
 /// How rows get their ids.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::select::single;
 use super::survey::{Env, FoundKind, Origin, Spot, Survey};
-use super::{Effect, Kind, Outcome, Over, Plan, Planned, WriteScatter, params};
+use super::{Effect, Given, Kind, Outcome, Over, Plan, Planned, WriteScatter, params};
 use crate::error::{Error, Result};
 use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, TableRefKind, Update};
 use crate::topology::Sharded;
@@ -33,7 +33,7 @@ pub(super) fn update(mut survey: Survey<'_>, update: &Update) -> Result<Outcome>
         survey.all_pinned()?;
         return single(survey, Effect::Write, Kind::Write);
     }
-    one_table(survey, Kind::Write, ordered, false)
+    one_table(survey, Kind::Write, ordered, false, true)
 }
 
 pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome> {
@@ -58,7 +58,7 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
                 return Ok(lacks);
             }
             let ordered = delete.limit.is_some() || !delete.order_by.is_empty();
-            one_table(survey, kind, ordered, delete.returning.is_some())
+            one_table(survey, kind, ordered, delete.returning.is_some(), false)
         }
         DeleteForm::Multi { targets, from } => {
             let scope = survey.scope(from, delete.filter.as_ref(), &common)?;
@@ -81,8 +81,8 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
     }
 }
 
-/// A statement that writes `refs[0]` and may read others.
-fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool) -> Result<Outcome> {
+/// A statement that writes `refs[0]` and may read others; `changes`: columns may take the instant.
+fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool, changes: bool) -> Result<Outcome> {
     match survey.refs.first().map(|found| found.kind.clone()) {
         None | Some(FoundKind::Unsharded) => {
             survey.all_pinned()?;
@@ -95,7 +95,7 @@ fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool) -> 
                      differ from shard to shard. Say which with WHERE.",
                 ));
             }
-            reference(survey, kind, returning)
+            reference(survey, kind, returning, None)
         }
         Some(FoundKind::Sharded(_)) => {
             let others_read = survey.refs.iter().skip(1).any(|found| !matches!(found.kind, FoundKind::Reference));
@@ -104,7 +104,8 @@ fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool) -> 
                 survey.all_pinned().map_err(|_| together(&survey))?;
                 return single(survey, Effect::Write, kind);
             }
-            scatter(survey, kind, Over::Places)
+            let clock = changes || survey.marks.clock;
+            scatter(survey, kind, Over::Places, clock, None)
         }
     }
 }
@@ -122,15 +123,20 @@ fn together(survey: &Survey<'_>) -> Error {
     ))
 }
 
-fn scatter(mut survey: Survey<'_>, kind: Kind, over: Over) -> Result<Outcome> {
+fn scatter(mut survey: Survey<'_>, kind: Kind, over: Over, clock: bool, given: Option<Given>) -> Result<Outcome> {
     let params = params(&survey.source, survey.fingerprint);
     let template = survey.template()?;
     let assigns = survey.marks.assigns.into_iter().collect();
-    Ok(Outcome::Planned(Planned { plan: Plan::WriteScatter(WriteScatter { template, over }), params, assigns, kind }))
+    Ok(Outcome::Planned(Planned {
+        plan: Plan::WriteScatter(WriteScatter { template, over, clock, given }),
+        params,
+        assigns,
+        kind,
+    }))
 }
 
 /// A write to the reference table `refs[0]`: the same on every shard.
-pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool) -> Result<Outcome> {
+pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool, given: Option<Given>) -> Result<Outcome> {
     let found = &survey.refs[0];
     if found.schema.shard_count() == 1 {
         survey.all_pinned()?;
@@ -149,7 +155,7 @@ pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool) -> Resu
         if survey.refs.len() > 1 {
             survey.only_references(1, &format!("a write to reference table {table}"))?;
         }
-        return scatter(survey, kind, Over::Shards);
+        return scatter(survey, kind, Over::Shards, true, given);
     };
     Err(Error::refused(format!(
         "Bifold: a write to reference table {table} with {what} could give each shard other rows: give values instead."

@@ -60,6 +60,7 @@ member = { key = "name", tables = 4 }
 daily = { key = "day", tables = 4 }
 sbtest = { key = "id", tables = 4, id = "id", hash = "identity" }
 product = { kind = "reference" }
+counted = { kind = "reference" }
 setting = { kind = "unsharded" }
 
 [schema.side]
@@ -81,6 +82,7 @@ const TABLES: &[(&str, &str, &str)] = &[
     ("mall", "daily", "day date, n int"),
     ("mall", "sbtest", "id bigint, k int, c varchar"),
     ("mall", "product", "sku int, title varchar, uid bigint"),
+    ("mall", "counted", "id int auto_increment, title varchar"),
     ("mall", "setting", "name varchar, v varchar"),
     ("mall", "log", "id bigint, line varchar"),
     ("side", "visit", "uid bigint, page varchar"),
@@ -271,7 +273,8 @@ impl World {
 }
 
 fn column(text: &str) -> ColumnDef {
-    let (name, data_type) = text.split_once(' ').unwrap();
+    let mut words = text.split(' ');
+    let (name, data_type) = (words.next().unwrap(), words.next().unwrap());
     let is_text = data_type == "varchar";
     ColumnDef {
         name: name.into(),
@@ -280,6 +283,7 @@ fn column(text: &str) -> ColumnDef {
         length: is_text.then_some(40),
         charset: is_text.then(|| "utf8mb4".into()),
         collation: is_text.then(|| "utf8mb4_bin".into()),
+        auto_increment: words.next() == Some("auto_increment"),
         ..ColumnDef::default()
     }
 }

@@ -314,7 +314,8 @@ impl Work<'_> {
         }
         match &plan.rows {
             Rows::Set { .. } => writer.assignments(target, rows[0], &mut out.buffer),
-            Rows::Values { from, to, cuts } => {
+            Rows::Values { from, to } => {
+                let cuts = plan.template.rows.as_ref().map_or(&[][..], |rows| &rows.cuts);
                 let all = self.span(*from, *to);
                 writer.copy(self.statement.fingerprint.span().start, all.start, &mut out.buffer);
                 for (number, row) in rows.iter().enumerate() {
@@ -436,8 +437,7 @@ impl Writer<'_, '_> {
                     continue;
                 }
                 for cut in cuts.iter().filter(|cut| cut.value == number) {
-                    let span = Span::new(value.start + cut.from, value.start + cut.to);
-                    next = self.replace(next, span, |writer, out| writer.copier.patch(&cut.with, out), out);
+                    next = self.replace(next, cut.span(value), |writer, out| writer.copier.patch(&cut.with, out), out);
                 }
             }
         }

@@ -8,8 +8,9 @@ use super::text::Copier;
 use super::value::sharded;
 use super::{Name, Part, RouteError, Routed, Work};
 use crate::error::Error;
-use crate::plan::{Over, RefKind, Template, WriteScatter};
-use crate::sql::{Flavour, Keyword, Kind};
+use crate::plan::{Given, Over, RefKind, Rows, Template, WriteScatter};
+use crate::sql::{Flavour, Keyword, Kind, Span, fingerprint};
+use crate::topology::key::Purpose;
 use crate::topology::{Place, ShardNo, SubtableNo};
 
 impl Work<'_> {
@@ -29,7 +30,10 @@ impl Work<'_> {
         if self.sample {
             places.truncate(1);
         }
-        let one_instant = places.len() > 1;
+        if let Some(given) = &plan.given {
+            self.check_given(given)?;
+        }
+        let one_instant = places.len() > 1 && plan.clock;
         for place in places {
             let names: Vec<Name> = plan
                 .template
@@ -46,9 +50,37 @@ impl Work<'_> {
             if one_instant {
                 self.instant(&plan.template, &mut copier, &mut out.buffer);
             }
-            copier.copy_to(self.statement.source.text.len(), &mut out.buffer);
+            copier.copy_rest(&mut out.buffer);
             let text = start..out.buffer.len();
             out.parts.push(Part { server, text, args: None, names, rows: 0 });
+        }
+        Ok(())
+    }
+
+    /// Every row says the value that a server would count up.
+    fn check_given(&self, given: &Given) -> Result<(), RouteError> {
+        let mut scratch = Vec::new();
+        let source = self.statement.source;
+        let mut check = |value: Option<Span>| {
+            let known = value.and_then(|span| self.integer(&given.column_type, span, Purpose::Store, &mut scratch));
+            match known {
+                Some(0) | None if !self.sample => Err(Error::refused(format!(
+                    "Bifold: {} of a reference table would be counted up on each shard by itself: give a number.",
+                    given.column
+                ))),
+                Some(_) | None => Ok(()),
+            }
+        };
+        match &given.rows {
+            Rows::Set { values, .. } => {
+                let value = values.get(usize::from(given.value)).map(|(from, to)| self.span(*from, *to));
+                check(value)?;
+            }
+            Rows::Values { from, to } => {
+                for row in fingerprint::rows(&source, self.span(*from, *to)) {
+                    check(fingerprint::values(&source, row).nth(usize::from(given.value)))?;
+                }
+            }
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ impl Work<'_> {
     pub fn part(&self, template: &Template, server: ServerNo, names: Vec<Name>, out: &mut Routed) {
         let start = out.buffer.len();
         let mut copier = Copier::new(self.statement, self.facts, template, &names);
-        copier.copy_to(self.statement.source.text.len(), &mut out.buffer);
+        copier.copy_rest(&mut out.buffer);
         let text = start..out.buffer.len();
         out.parts.push(Part { server, text, args: None, names, rows: 0 });
     }

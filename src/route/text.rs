@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{Facts, Name, Statement};
 use crate::plan::{Cut, Item, Patch, RefNo, SessionValue, Template};
-use crate::sql::Flavour;
+use crate::sql::{Flavour, fingerprint};
 
 /// The physical tables of one text, by reference.
 pub(super) type Names = [Name];
@@ -54,6 +54,26 @@ impl<'a> Copier<'a> {
         {
             self.cut += 1;
         }
+    }
+
+    /// Copies to the end of the text.
+    pub fn copy_rest(&mut self, out: &mut Vec<u8>) {
+        if let Some(rows) = &self.template.rows
+            && let Some(list) = self.statement.fingerprint.list(rows.item.0)
+        {
+            let source = self.statement.source;
+            for row in fingerprint::rows(&source, list.span) {
+                for (number, value) in (0u16..).zip(fingerprint::values(&source, row)) {
+                    for cut in rows.cuts.iter().filter(|cut| cut.value == number) {
+                        let range = source.byte_range(cut.span(value));
+                        self.copy_to(range.start, out);
+                        self.patch(&cut.with, out);
+                        self.skip_to(range.end);
+                    }
+                }
+            }
+        }
+        self.copy_to(self.statement.source.text.len(), out);
     }
 
     pub fn patch(&self, patch: &Patch, out: &mut Vec<u8>) {

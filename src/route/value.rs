@@ -108,6 +108,19 @@ impl<'a> Work<'a> {
                 }
                 Ok(true)
             }
+            ValueSource::Rows { item, value } => {
+                let list = self.statement.fingerprint.list(item.0).filter(|list| list.kind == ListKind::ValueRows);
+                let Some(list) = list else { return Ok(false) };
+                // Without the parentheses around the rows.
+                let rows = Span::new(list.span.start + 1, list.span.end - 1);
+                for row in fingerprint::rows(&self.statement.source, rows) {
+                    let value = fingerprint::values(&self.statement.source, row).nth(usize::from(*value));
+                    if !value.map_or(Ok(false), &mut visit)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
         }
     }
 }

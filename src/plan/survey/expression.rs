@@ -5,7 +5,7 @@ use super::scope::Qualified;
 use super::{Env, Survey};
 use crate::context::Setting;
 use crate::error::Result;
-use crate::plan::function::{Nature, nature};
+use crate::plan::function::{Nature, is_aggregate, nature};
 use crate::plan::{Patch, SessionValue};
 use crate::sql::Span;
 use crate::sql::ast::{
@@ -92,7 +92,6 @@ impl Survey<'_> {
     }
 
     fn subquery(&mut self, query: &Query, env: &Env<'_>) -> Result<()> {
-        self.marks.subquery = true;
         self.query(query, env).map(drop)
     }
 
@@ -130,7 +129,6 @@ impl Survey<'_> {
     }
 
     fn session(&mut self, span: Span, value: SessionValue) {
-        self.marks.session = true;
         self.cut(span, Patch::Session(value));
     }
 
@@ -146,10 +144,12 @@ impl Survey<'_> {
             self.cut(sequence.span, Patch::Table { table: found, alias: None });
             return Ok(());
         }
+        let name = self.source.bytes(function.name.0);
+        self.marks.aggregate |= function.form == FunctionForm::Star || is_aggregate(name);
         if function.db.is_some() {
             return self.stored_function(function.db, function.name);
         }
-        match nature(self.source.bytes(function.name.0))? {
+        match nature(name)? {
             Nature::Fixed => {}
             Nature::Clock => self.marks.clock = true,
             Nature::Chance => self.marks.chance = true,

@@ -75,18 +75,18 @@ impl Survey<'_> {
         if let ExprKind::Row(columns) = &bare(expr).kind {
             for (at, column) in columns.iter().enumerate() {
                 let Some(column) = self.column(column, env) else { continue };
-                let values: Option<Vec<_>> = list
-                    .iter()
-                    .map(|row| match &bare(row).kind {
-                        ExprKind::Row(row) => self.constant(row.get(at)?),
-                        _ => None,
-                    })
-                    .collect();
-                // Rows that are one item have no items of their own for their values.
-                let values = if self.is_list(span) { None } else { values };
-                out.push(match values {
-                    Some(values) => Fact::Among { column, values, null_safe: false },
-                    None => Fact::Present(column.source),
+                let value = |row: &Expr| match &bare(row).kind {
+                    ExprKind::Row(row) => self.constant(row.get(at)?),
+                    _ => None,
+                };
+                let values: Option<Vec<_>> = list.iter().map(value).collect();
+                out.push(match (values, u16::try_from(at)) {
+                    (Some(_), Ok(value)) if self.is_list(span) => {
+                        let values = vec![ValueSource::Rows { item: self.item(span.start), value }];
+                        Fact::Among { column, values, null_safe: false }
+                    }
+                    (Some(values), _) => Fact::Among { column, values, null_safe: false },
+                    (None, _) => Fact::Present(column.source),
                 });
             }
             return;
@@ -157,7 +157,7 @@ impl Survey<'_> {
     }
 
     /// How a column's values compare; `None` where that is not on the list of key types.
-    fn type_of(&self, column: &Column) -> Option<KeyType> {
+    pub fn type_of(&self, column: &Column) -> Option<KeyType> {
         match self.origin(column.source) {
             Origin::Table { found, .. } => {
                 key_type(self.refs[usize::from(found.0)].def.as_ref()?.column(&column.name)?).ok()

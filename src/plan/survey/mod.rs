@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::plan::predicate::Column;
-use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, TableRef, Template, ValueSource};
+use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, RowCuts, TableRef, Template, ValueSource};
 use crate::sql::ast::Name;
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Source, Span, literal};
@@ -47,6 +47,7 @@ pub(crate) struct Survey<'a> {
     pub refs: Vec<Found>,
     origins: Vec<Origin>,
     cuts: Vec<TokenCut>,
+    pub rows: Option<RowCuts>,
     pub marks: Marks,
     /// Definitions that the catalog does not hold yet.
     pub lacks: BTreeSet<TableName>,
@@ -110,9 +111,8 @@ pub(crate) struct Marks {
     pub chance: bool,
     /// Reads a variable, user's or system's.
     pub variables: bool,
-    /// A subquery stands in it.
-    pub subquery: bool,
-    pub session: bool,
+    /// An aggregate function: without GROUP BY there is a row where none is found.
+    pub aggregate: bool,
     pub assigns: BTreeSet<Setting>,
 }
 
@@ -132,6 +132,7 @@ impl<'a> Survey<'a> {
             refs: Vec::new(),
             origins: Vec::new(),
             cuts: Vec::new(),
+            rows: None,
             marks: Marks::default(),
             lacks: BTreeSet::new(),
         }
@@ -175,18 +176,11 @@ impl<'a> Survey<'a> {
     pub fn template(&mut self) -> Result<Template> {
         let mut cuts = std::mem::take(&mut self.cuts);
         cuts.sort_by_key(|cut| (cut.span.start, cut.span.end));
-        for cut in &cuts {
-            // What stands in a list that is one item has no item of its own.
-            let list =
-                self.fingerprint.lists().iter().find(|list| {
-                    list.span.start < cut.span.end.max(cut.span.start + 1) && cut.span.start < list.span.end
-                });
-            if list.is_some_and(|list| cut.span.start > list.span.start) {
-                return Err(Error::refused(
-                    "a table's qualifier or a session function inside a list of rows is not supported: \
-                     name columns without their table there, and give values",
-                ));
-            }
+        let is_inside = |span: Span| {
+            self.fingerprint.lists().iter().any(|list| list.span.start < span.start && span.start < list.span.end)
+        };
+        if cuts.iter().any(|cut| is_inside(cut.span)) {
+            return Err(Error::proxy("Bifold: a list of values holds more than values."));
         }
         let cuts = cuts
             .into_iter()
@@ -201,7 +195,7 @@ impl<'a> Survey<'a> {
             })
             .collect();
         let refs = std::mem::take(&mut self.refs).into_iter().map(Found::into_ref).collect::<Result<_>>()?;
-        Ok(Template { refs, cuts })
+        Ok(Template { refs, cuts, rows: self.rows.take() })
     }
 }
 

@@ -185,7 +185,7 @@ impl Survey<'_> {
             length += usize::from(bytes[at] & 0xC0 != 0x80);
             at += step;
         }
-        alias.extend_from_slice(b"` ");
+        alias.push(b'`');
         self.cut(Span::new(item.end, item.end), Patch::Text(alias.into()));
     }
 
@@ -200,7 +200,9 @@ impl Survey<'_> {
             None => {}
             Some(IntoTarget::Variables(variables)) => variables.iter().for_each(|variable| self.assigned(*variable)),
             Some(IntoTarget::File) => {
-                return Err(Error::refused("SELECT … INTO OUTFILE writes on a server's disk: not through the proxy"));
+                return Err(Error::refused(
+                    "Bifold: SELECT … INTO OUTFILE writes on a server's disk: not through the proxy.",
+                ));
             }
         }
         Ok(())
@@ -429,7 +431,8 @@ impl Survey<'_> {
         let facts: Vec<&Fact> = scope.facts.iter().collect();
         let of = |name: Box<str>, column: Option<Column>| {
             let values = column.as_ref().map_or(Vec::new(), |column| {
-                predicate::values(column, &facts).into_iter().map(|(values, _)| values.to_vec()).collect()
+                let lists = predicate::values(column, &facts).into_iter().filter(|(_, null_safe)| !null_safe);
+                lists.map(|(values, _)| values.to_vec()).collect()
             });
             Export { name, column, constant: false, values }
         };

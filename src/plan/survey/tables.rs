@@ -9,7 +9,7 @@ use crate::error::{Error, Result, code};
 use crate::plan::predicate::SourceNo;
 use crate::plan::{Patch, RefNo};
 use crate::sql::ast::{Name, TableName};
-use crate::sql::{Flavour, Span};
+use crate::sql::{Charset, Flavour, Span};
 use crate::topology::{Schema, TableKind};
 
 /// How a table stands in the text.
@@ -37,7 +37,7 @@ impl Survey<'_> {
             if before == table.span.end {
                 patch_alias = Some(alias.into_bytes().into());
             } else {
-                let text = format!(" AS {alias} ");
+                let text = format!(" AS {alias}");
                 self.cut(Span::new(before, before), Patch::Text(text.into_bytes().into()));
             }
         }
@@ -49,6 +49,12 @@ impl Survey<'_> {
     pub fn reference(&mut self, table: &TableName) -> Result<RefNo> {
         let schema = self.schema_of(table)?;
         let name = self.name(table.name);
+        // Names are put into the text as they are in the topology, in UTF-8.
+        if !name.is_ascii() && self.source.dialect.charset != Charset::Utf8 {
+            return Err(Error::refused(
+                "Bifold: a table whose name is not ASCII is reached in utf8mb4 only: SET NAMES utf8mb4 before.",
+            ));
+        }
         let kind = match schema.rule(&name) {
             Some(rule) => match rule.kind {
                 TableKind::Sharded(_) => FoundKind::Sharded(Arc::clone(rule)),
@@ -67,7 +73,9 @@ impl Survey<'_> {
         if def.is_none() {
             self.lacks.insert(key);
         }
-        let no = RefNo(u16::try_from(self.refs.len()).map_err(|_| Error::refused("too many tables in a statement"))?);
+        let no = RefNo(
+            u16::try_from(self.refs.len()).map_err(|_| Error::refused("Bifold: too many tables in a statement."))?,
+        );
         self.refs.push(Found { schema, table: name.into(), kind, def, keys: Vec::new() });
         Ok(no)
     }
@@ -86,7 +94,7 @@ impl Survey<'_> {
         };
         if name.eq_ignore_ascii_case("information_schema") {
             return Err(Error::refused(
-                "reading information_schema through the proxy is not supported yet: use SHOW and DESCRIBE",
+                "Bifold: reading information_schema through the proxy is not supported yet; use SHOW and DESCRIBE.",
             ));
         }
         match self.scene.topology.schema(&name) {
