@@ -93,7 +93,7 @@ impl Desk<'_> {
             to: if span.is_empty() { self.item(span.start) } else { Item(self.item(span.end - 1).0 + 1) },
             with: Patch::Text(text.into()),
         });
-        Template { refs: Vec::new(), cuts: cuts.collect() }
+        Template { cuts: cuts.collect(), ..Template::default() }
     }
 }
 
