@@ -3,5 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod confinement;
 mod harness;
 mod login;
+mod session;
