@@ -79,8 +79,8 @@ impl Session {
         match command {
             Command::Query => engine.query(client, scratch, body).await?,
             Command::StmtPrepare => self.statements.prepare(engine, client, scratch, body).await?,
-            Command::StmtExecute => self.statements.execute(engine, client, scratch, body).await?,
-            Command::StmtSendLongData => self.statements.long_data(body),
+            Command::StmtExecute => self.statements.execute(engine, client, scratch, packet).await?,
+            Command::StmtSendLongData => self.statements.long_data(packet),
             Command::StmtReset => self.statements.reset(client, body).await?,
             Command::StmtClose => self.statements.close(body),
             Command::InitDb => client.use_schema(&String::from_utf8_lossy(body), engine).await?,
