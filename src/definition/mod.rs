@@ -11,7 +11,7 @@ mod text;
 
 pub use facts::{Facts, UniqueKey, UniquePart};
 pub use laws::{Breach, breaches, key_changes};
-pub use naming::{Naming, SCRATCH_PREFIX};
+pub use naming::{Naming, SCRATCH_PREFIX, without_constraint_suffix};
 pub use reading::reading_state;
 pub use text::{Definition, identifier};
 

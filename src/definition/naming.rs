@@ -68,7 +68,12 @@ impl Naming {
         let (value, rest) = text.split_at(end_of_value(text));
         let rest = replace_word(rest, self.physical.as_bytes(), self.logical.as_bytes());
         let rest = replace_word(&rest, database.as_bytes(), schema.as_bytes());
-        let rest = if self.suffix.is_empty() { rest } else { self.without_suffixes(&rest) };
+        let rest = if self.suffix.is_empty() {
+            rest
+        } else {
+            let suffix = self.suffix.as_bytes();
+            without_suffixes(&rest, |name| name.ends_with(suffix).then(|| name.len() - suffix.len()))
+        };
         [value, &rest].concat()
     }
 
@@ -78,28 +83,41 @@ impl Naming {
         let number = rest.strip_prefix("_chk_").or_else(|| rest.strip_prefix("_ibfk_"))?;
         (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(rest)
     }
-
-    /// ``CONSTRAINT `positive_0007` `` and `constraint name 'positive_0007'` lose the suffix.
-    fn without_suffixes(&self, text: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(text.len());
-        let mut at = 0;
-        while let Some(found) = find(&text[at..], self.suffix.as_bytes()) {
-            let (start, end) = (at + found, at + found + self.suffix.len());
-            out.extend_from_slice(&text[at..start]);
-            if !(matches!(text.get(end), Some(b'`' | b'\'')) && names_constraint(&text[..start])) {
-                out.extend_from_slice(self.suffix.as_bytes());
-            }
-            at = end;
-        }
-        out.extend_from_slice(&text[at..]);
-        out
-    }
 }
 
-/// Does the quoted word that this text breaks off in follow the word "constraint"?
+/// A server's text with the names of constraints as the application gave them, where the subtable
+/// is not at hand: ``CONSTRAINT `positive_0007` `` loses its suffix.
+pub fn without_constraint_suffix(text: &[u8]) -> Vec<u8> {
+    without_suffixes(text, |name| {
+        let at = name.iter().rposition(|byte| *byte == b'_')?;
+        let digits = &name[at + 1..];
+        (digits.len() >= 4 && digits.iter().all(u8::is_ascii_digit)).then_some(at)
+    })
+}
+
+/// Names of constraints in a text are cut at the length that `cut` gives.
+fn without_suffixes(text: &[u8], cut: impl Fn(&[u8]) -> Option<usize>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.iter().position(|byte| matches!(byte, b'`' | b'\'')) {
+        let (before, quoted) = rest.split_at(open + 1);
+        let length = quoted.iter().position(|byte| *byte == rest[open]).unwrap_or(quoted.len());
+        out.extend_from_slice(before);
+        let name = &quoted[..length];
+        let kept = if names_constraint(before) { cut(name).unwrap_or(length) } else { length };
+        out.extend_from_slice(&name[..kept]);
+        // The closing quote is none that opens.
+        let end = (length + 1).min(quoted.len());
+        out.extend_from_slice(&quoted[length..end]);
+        rest = &quoted[end..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Does the quote that this text ends in follow the word "constraint"?
 fn names_constraint(text: &[u8]) -> bool {
-    let Some(quote) = text.iter().rposition(|byte| matches!(byte, b'`' | b'\'')) else { return false };
-    let before = text[..quote].to_ascii_lowercase();
+    let before = text[..text.len().saturating_sub(1)].to_ascii_lowercase();
     before.ends_with(b"constraint ") || before.ends_with(b"constraint name ")
 }
 

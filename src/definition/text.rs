@@ -15,9 +15,8 @@ impl Definition {
     /// backticks, strings in quotes.
     pub fn new(shown: &str, naming: &Naming) -> Self {
         let mut out = String::with_capacity(shown.len());
-        let mut pieces = Pieces(shown);
         let mut before = Before::Nothing;
-        while let Some(piece) = pieces.next() {
+        for piece in Pieces(shown) {
             before = match (piece, before) {
                 (Piece::Name(_), Before::CreateTable) => push_name(&mut out, &naming.logical),
                 (Piece::Name(name), Before::Constraint) => push_name(&mut out, &naming.logical_constraint(&name)),
@@ -39,9 +38,8 @@ impl Definition {
     /// `sql_mode=''`, since what stands may not be what a strict mode lets in.
     pub fn create(&self, database: &str, naming: &Naming) -> String {
         let mut out = String::with_capacity(self.0.len() + 64);
-        let mut pieces = Pieces(&self.0);
         let mut before = Before::Nothing;
-        while let Some(piece) = pieces.next() {
+        for piece in Pieces(&self.0) {
             before = match (piece, before) {
                 (Piece::Name(_), Before::CreateTable) => {
                     push_name(&mut out, database);

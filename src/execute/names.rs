@@ -1,6 +1,7 @@
 //! Physical names made logical again: in column definitions and in the texts of errors and
 //! warnings.
 
+use crate::definition::without_constraint_suffix;
 use crate::error::Error;
 use crate::protocol::column::Names;
 use crate::route::Name;
@@ -41,6 +42,7 @@ pub fn in_text(names: &[Name], code: u16, text: &[u8]) -> Vec<u8> {
     for name in names {
         if name.table != name.logical_table {
             message = replaced(&message, name.table.as_bytes(), name.logical_table.as_bytes());
+            message = without_constraint_suffix(&message);
         }
         if name.database != name.logical_schema {
             message = replaced(&message, name.database.as_bytes(), name.logical_schema.as_bytes());
@@ -97,6 +99,11 @@ mod tests {
             text(1062, "Duplicate entry 'orders_0007' for key 'orders_0007.PRIMARY'"),
             "Duplicate entry 'orders_0007' for key 'orders.PRIMARY'"
         );
+        assert_eq!(
+            text(4025, "CONSTRAINT `c_0007` failed for `mall_1`.`orders_0007`"),
+            "CONSTRAINT `c` failed for `mall`.`orders`"
+        );
+        assert_eq!(text(3819, "Check constraint 'c_0007' is violated."), "Check constraint 'c' is violated.");
         assert_eq!(text(1451, "fails (`mall_1`.`orders_0007`, CONSTRAINT"), "fails (`mall`.`orders`, CONSTRAINT");
     }
 
