@@ -66,6 +66,9 @@ fn statement(
     let survey = |verb| Survey::new(scene, source, fingerprint, verb);
     match &statement.kind {
         StatementKind::Query(query) => select::plan(survey("SELECT"), query),
+        StatementKind::CreateTable(create) if let Some(query) = &create.query => {
+            ddl::create_select(survey("SELECT"), create, query)
+        }
         StatementKind::CreateTable(_)
         | StatementKind::AlterTable(_)
         | StatementKind::DropTable(_)

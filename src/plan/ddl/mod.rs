@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use planner::plan;
+pub(super) use query::create as create_select;
 pub use text::{Piece, Text};
 
 use crate::definition::Naming;

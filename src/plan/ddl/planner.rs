@@ -8,13 +8,14 @@ use super::edits::Edits;
 use super::text::Piece;
 use super::{Action, Ddl, Reach, Target, columns};
 use crate::definition::SCRATCH_PREFIX;
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result};
 use crate::plan::Scene;
+use crate::plan::allow::{Asker, denied};
 use crate::sql::ast::{
     AlterSpec, AlterSpecKind, AlterTable, CreateIndex, CreateTable, DropIndex, DropTable, Name, RenamePair, Statement,
     StatementKind, TableName,
 };
-use crate::sql::{Flavour, Source, literal};
+use crate::sql::{Source, literal};
 use crate::topology::{Schema, TableRule, Undeclared};
 
 /// The plan of a statement that changes definitions of tables.
@@ -34,7 +35,7 @@ pub fn plan(source: &Source<'_>, statement: &Statement, scene: &Scene<'_>) -> Re
 
 pub(super) struct Planner<'a> {
     pub source: &'a Source<'a>,
-    scene: &'a Scene<'a>,
+    pub scene: &'a Scene<'a>,
 }
 
 /// A table that a statement names.
@@ -59,40 +60,28 @@ impl Planner<'_> {
         let schema = match (table.db, self.scene.schema) {
             (Some(db), _) => self.text_of(db),
             (None, Some(schema)) => schema.to_owned(),
-            (None, None) => return Err(Error::client(code::NO_DB, "No database selected")),
+            (None, None) => return Err(denied::no_schema()),
         };
         let Some(schema) = self.scene.topology.schema(&schema).filter(|_| self.scene.allowed.contains(&schema)) else {
-            return Err(self.denied(verb, &schema, &name));
+            let asker = Asker { scene: self.scene, flavour: self.source.dialect.flavour };
+            return Err(denied::table(&asker, verb.0, &schema, &name));
         };
         let schema = schema.clone();
         let target = Target::of(&schema, &name);
         Ok(Named { schema, target })
     }
 
-    /// As a server says it to a user without rights there, whether the table exists or not.
-    fn denied(&self, verb: Verb, schema: &str, table: &str) -> Error {
-        let (user, host) = (self.scene.user, self.scene.host);
-        let object = match self.source.dialect.flavour {
-            Flavour::MySql => format!("'{table}'"),
-            Flavour::MariaDb => format!("`{schema}`.`{table}`"),
-        };
-        Error::client(
-            code::TABLE_DENIED,
-            format!("{} command denied to user '{user}'@'{host}' for table {object}", verb.0),
-        )
-    }
-
     /// A table that stands; subtables do, but nobody is told.
     pub fn standing(&self, table: &TableName, verb: &'static str) -> Result<Named> {
         let named = self.named(table, Verb(verb))?;
         match is_hidden(&named.schema, &named.target) {
-            true => Err(no_such_table(&named)),
+            true => Err(denied::no_such_table(&named.schema.name, &named.target.table)),
             false => Ok(named),
         }
     }
 
     /// The name of a table to be made.
-    fn new_name(&self, table: &TableName) -> Result<Named> {
+    pub fn new_name(&self, table: &TableName) -> Result<Named> {
         let named = self.named(table, Verb("CREATE"))?;
         match is_hidden(&named.schema, &named.target) {
             true => Err(Error::refused(format!(
@@ -117,9 +106,6 @@ impl Planner<'_> {
             Some(source) => Some(self.like(&mut edits, &schema, &target, source)?),
             None => None,
         };
-        if create.query.is_some() {
-            self.create_select(create, &mut edits, &schema, &target)?;
-        }
         if matches!(target.reach, Reach::Home) {
             let notes = undeclared(&schema, &target)?;
             let action = Action::Home { targets: vec![target], text: edits.text(), temporary: false };
@@ -148,9 +134,6 @@ impl Planner<'_> {
         if let Some(source) = &create.like {
             self.like(&mut edits, &schema, &target, source)?;
         }
-        if create.query.is_some() {
-            self.create_select(create, &mut edits, &schema, &target)?;
-        }
         let action = Action::Home { targets: vec![target], text: edits.text(), temporary: true };
         Ok(Ddl { schema, action, notes: Vec::new() })
     }
@@ -176,22 +159,6 @@ impl Planner<'_> {
             }
         }
         Ok(other.target)
-    }
-
-    fn create_select(
-        &self,
-        create: &CreateTable,
-        edits: &mut Edits<'_>,
-        schema: &Arc<Schema>,
-        target: &Target,
-    ) -> Result<()> {
-        if !matches!(target.reach, Reach::Home) {
-            return Err(Error::refused(format!(
-                "Bifold: CREATE TABLE … SELECT into `{}`, which lives in many places, is not supported. CREATE TABLE first, then INSERT the rows.",
-                target.table
-            )));
-        }
-        super::query::qualify(self, edits, schema, create)
     }
 
     fn alter(&self, alter: &AlterTable) -> Result<Ddl> {
@@ -413,7 +380,7 @@ fn is_hidden(schema: &Schema, target: &Target) -> bool {
 }
 
 /// What is said of a new table that no rule names.
-fn undeclared(schema: &Schema, target: &Target) -> Result<Vec<String>> {
+pub(super) fn undeclared(schema: &Schema, target: &Target) -> Result<Vec<String>> {
     if schema.rule(&target.table).is_some() {
         return Ok(Vec::new());
     }
@@ -439,10 +406,6 @@ fn not_renamed(from: &Target, to: &Target) -> Error {
         "Bifold: `{}` cannot be renamed to `{}`: the topology says where `{}` lives, by its name. Create the new table and copy the rows.",
         from.table, to.table, declared.table
     ))
-}
-
-fn no_such_table(named: &Named) -> Error {
-    Error::client(code::NO_SUCH_TABLE, format!("Table '{}.{}' doesn't exist", named.schema.name, named.target.table))
 }
 
 fn unknown_table(named: &Named) -> Error {

@@ -1,18 +1,62 @@
-//! CREATE TABLE … SELECT of unsharded tables: every table of the query gets its database.
+//! CREATE TABLE … SELECT of unsharded tables: the home shard's server runs it as one statement.
 
-use std::sync::Arc;
-
-use super::edits::Edits;
-use super::planner::Planner;
+use super::Reach;
+use super::planner::{Named, Planner, undeclared};
 use crate::error::{Error, Result};
-use crate::sql::ast::CreateTable;
-use crate::topology::Schema;
+use crate::plan::survey::{Env, Survey};
+use crate::plan::{Bind, Effect, Kind, Outcome, Patch, Plan, Planned, Single};
+use crate::sql::ast::{ColumnAttributeKind, CreateTable, KeyKind, Query, TableElement};
+use crate::sql::literal;
 
-pub(super) fn qualify(
-    _planner: &Planner<'_>,
-    _edits: &mut Edits<'_>,
-    _schema: &Arc<Schema>,
-    _create: &CreateTable,
-) -> Result<()> {
-    Err(Error::refused("Bifold: CREATE TABLE … SELECT is not supported yet. CREATE TABLE first, then INSERT … SELECT."))
+pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query) -> Result<Outcome> {
+    let source = survey.source;
+    let planner = Planner { source: &source, scene: survey.scene };
+    let Named { schema, target } = planner.new_name(&create.table)?;
+    if !matches!(target.reach, Reach::Home) {
+        return Err(Error::refused(format!(
+            "Bifold: CREATE TABLE … SELECT into `{}`, which lives in many places, is not supported. CREATE TABLE first, then INSERT the rows.",
+            target.table
+        )));
+    }
+    if survey.scene.schema != Some(schema.name.as_str()) {
+        return Err(Error::refused(format!(
+            "Bifold: CREATE TABLE … SELECT makes a table of the default schema only. USE `{}` first.",
+            schema.name
+        )));
+    }
+    if create.elements.iter().any(points_elsewhere) {
+        return Err(Error::refused(
+            "Bifold: CREATE TABLE … SELECT with a foreign key is not supported. Add it with ALTER TABLE.",
+        ));
+    }
+    if !create.temporary {
+        undeclared(&schema, &target)?;
+    }
+    let mut name = Vec::new();
+    literal::quote_name(&schema.home().database, &mut name);
+    name.push(b'.');
+    literal::quote_name(&target.table, &mut name);
+    survey.cut(create.table.span, Patch::Text(name.into()));
+    survey.query(query, &Env::default())?;
+    if survey.has_sharded() {
+        return Err(Error::refused(
+            "Bifold: CREATE TABLE … SELECT from a sharded table is not supported. CREATE TABLE first, then INSERT the rows.",
+        ));
+    }
+    let template = survey.template()?;
+    let bind = create.temporary.then_some(Bind::TemporaryTable);
+    // The home shard's server, whatever the query reads.
+    let plan = Plan::Single(Single { template, effect: Effect::Write, bind, needs_schema: true });
+    let assigns = survey.marks.assigns.into_iter().collect();
+    Ok(Outcome::Planned(Planned { plan, params: 0, assigns, kind: Kind::Write }))
+}
+
+fn points_elsewhere(element: &TableElement) -> bool {
+    match element {
+        TableElement::Key(key) => key.kind == KeyKind::Foreign,
+        TableElement::Column(column) => {
+            column.attributes.iter().any(|attribute| matches!(attribute.kind, ColumnAttributeKind::References(_)))
+        }
+        TableElement::Check(_) | TableElement::Period(_) => false,
+    }
 }
