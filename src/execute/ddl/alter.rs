@@ -35,10 +35,6 @@ pub(super) async fn run(task: &Task<'_>, target: &Target, text: &Text) -> Result
     let (first, others) = pending.split_at(1);
     let logical = |place: Place, text: &[u8]| task.logical(target, place, text);
     let progress = task.send_all(jobs(first), task.actor.state).await;
-    if let (0, Some((place, error))) = (done, progress.failed.first()) {
-        let text = logical(*place, error.text());
-        return Err(error.clone().with_text(text));
-    }
     let mut answers = progress.complete(done, logical)?;
     // 3. Then all.
     let progress = task.send_all(jobs(others), task.actor.state).await;

@@ -42,7 +42,10 @@ pub(super) async fn run(
     let jobs: Vec<Job> = places.iter().filter(|place| !there.contains(place)).map(job).collect();
     let missing = jobs.len();
     let progress = task.send_all(jobs, task.actor.state).await;
-    progress.complete(there.len(), |place, text| task.logical(target, place, text))?;
+    progress.complete(there.len(), |place, text| {
+        let text = task.logical(target, place, text);
+        like.map_or(text.clone(), |like| task.logical(like, place, &text))
+    })?;
     // 5. One of each shard is what was wanted: a shard's defaults may differ unseen.
     let firsts = places.iter().filter(|place| place.subtable.0 == 0).copied();
     let made = task.definitions(target, firsts).await?;

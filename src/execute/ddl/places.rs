@@ -126,6 +126,9 @@ impl Progress {
         let mut not_done: Vec<Place> = self.failed.iter().map(|(place, _)| *place).chain(self.left).collect();
         not_done.sort();
         let mut text = logical(*place, error.text());
+        if done == 0 {
+            return Err(error.clone().with_text(text));
+        }
         let rest = format!(
             " [Bifold: done in {done} of {all} places, not in {}. Run the statement again to complete it]",
             spoken(&not_done)
