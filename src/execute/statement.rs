@@ -130,7 +130,9 @@ impl Engine {
         }
         let planned = Arc::new(self.make_plan(client, source, fingerprint).await?);
         // Reading definitions does not change the version; forgetting one in the meantime does.
-        self.plans.put(key, versions, planned.clone());
+        if planned.serves_its_form() {
+            self.plans.put(key, versions, planned.clone());
+        }
         Ok(planned)
     }
 
