@@ -160,7 +160,7 @@ impl Parser<'_, '_> {
         match word {
             Keyword::In | Keyword::Between | Keyword::Like | Keyword::Regexp | Keyword::Rlike => true,
             Keyword::Sounds => !negated && self.word_at(1) == Keyword::Like,
-            Keyword::Member => !negated && self.word_at(1) == Keyword::Of,
+            Keyword::Member => !negated && !self.is_mariadb() && self.word_at(1) == Keyword::Of,
             _ => false,
         }
     }
@@ -201,7 +201,16 @@ impl Parser<'_, '_> {
             return Ok(ExprKind::InQuery { expr, not, query });
         }
         let start = self.at;
-        let mut list = self.parenthesised(Self::expr)?;
+        self.expect(Kind::LParen)?;
+        let mut list = vec![self.expr()?];
+        if let Some(query) = self.query_behind_operand(&mut list)? {
+            self.expect(Kind::RParen)?;
+            return Ok(ExprKind::InQuery { expr, not, query: Box::new(query) });
+        }
+        while self.eat(Kind::Comma) {
+            list.push(self.expr()?);
+        }
+        self.expect(Kind::RParen)?;
         // `IN ((SELECT …))` is IN (SELECT …) with more parentheses
         if let [Expr { kind: ExprKind::Subquery(_), .. }] = list.as_slice()
             && let Some(Expr { kind: ExprKind::Subquery(query), .. }) = list.pop()
@@ -290,10 +299,14 @@ impl Parser<'_, '_> {
     }
 
     pub(super) fn collation_name(&mut self) -> Result<Name> {
-        if self.is(Keyword::Binary) || self.is(Keyword::Default) { Ok(self.bump()) } else { self.name_or_string() }
+        if self.is(Keyword::Binary) || (self.is_mariadb() && self.is(Keyword::Default)) {
+            Ok(self.bump())
+        } else {
+            self.name_or_string()
+        }
     }
 
-    fn primary(&mut self) -> Result<Expr> {
+    pub(super) fn primary(&mut self) -> Result<Expr> {
         let start = self.at;
         let kind = match self.kind() {
             Kind::Int => self.one(ExprKind::Literal(Literal::Int)),
@@ -374,13 +387,7 @@ impl Parser<'_, '_> {
         }
         self.expect(Kind::LParen)?;
         let mut list = vec![self.expr()?];
-        if let [Expr { kind: ExprKind::Subquery(_), span }] = list.as_slice()
-            && self.continues_query()
-            && let span = *span
-            && let Some(Expr { kind: ExprKind::Subquery(query), .. }) = list.pop()
-        {
-            // `((SELECT …) UNION …)`: what looked like an operand begins a query
-            let query = self.nested(|p| p.query_behind(Body::Parens(span, query)))?;
+        if let Some(query) = self.query_behind_operand(&mut list)? {
             self.expect(Kind::RParen)?;
             return Ok(self.node(start, ExprKind::Subquery(Box::new(query))));
         }
@@ -399,6 +406,19 @@ impl Parser<'_, '_> {
                 self.node(start, ExprKind::Row(list))
             }
         })
+    }
+
+    /// `((SELECT …) UNION …)`: what looked like an operand, the only one of `list`, begins a query.
+    fn query_behind_operand(&mut self, list: &mut Vec<Expr>) -> Result<Option<Query>> {
+        if !self.continues_query() || !matches!(list.as_slice(), [Expr { kind: ExprKind::Subquery(_), .. }]) {
+            return Ok(None);
+        }
+        match list.pop() {
+            Some(Expr { kind: ExprKind::Subquery(query), span }) => {
+                self.nested(|p| p.query_behind(Body::Parens(span, query))).map(Some)
+            }
+            _ => self.fail(),
+        }
     }
 
     /// What starts with a word: a literal, a construct of its own, a call, a column.
@@ -544,8 +564,8 @@ impl Parser<'_, '_> {
         let column = self.column_ref()?;
         let expr = Expr { span: column.span, kind: ExprKind::Column(column) };
         let op = match self.kind() {
-            Kind::Arrow => BinaryOp::JsonGet,
-            Kind::LongArrow => BinaryOp::JsonGetText,
+            Kind::Arrow if !self.is_mariadb() => BinaryOp::JsonGet,
+            Kind::LongArrow if !self.is_mariadb() => BinaryOp::JsonGetText,
             _ => return Ok(expr),
         };
         self.bump();

@@ -227,7 +227,7 @@ impl Parser<'_, '_> {
 
     /// What may follow the parentheses: WITHIN GROUP, RESPECT NULLS, OVER.
     fn behind_call(&mut self, call: &mut Function) -> Result<()> {
-        if self.eat_words(&[Keyword::Within, Keyword::Group]) {
+        if self.is_mariadb() && self.eat_words(&[Keyword::Within, Keyword::Group]) {
             self.expect(Kind::LParen)?;
             call.order_by = self.order_by()?;
             self.expect(Kind::RParen)?;

@@ -2,15 +2,15 @@
 //! What parses is bound as a server binds it; what the grammar here does not hold is an error,
 //! never a guess. Depth is bounded, so no text can exhaust the stack.
 
-// mod admin;
-// mod alter;
-// mod create;
+mod admin;
+mod alter;
+mod create;
 mod expr;
 mod function;
-// mod object;
+mod object;
 mod query;
-// mod set;
-// mod show;
+mod set;
+mod show;
 mod statement;
 mod table;
 mod write;

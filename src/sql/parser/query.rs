@@ -10,11 +10,9 @@ impl Parser<'_, '_> {
     pub(super) fn starts_query_at(&self, ahead: u32) -> bool {
         match self.word_at(ahead) {
             Keyword::Select | Keyword::With => true,
-            Keyword::Table => self.kind_at(ahead + 1) != Kind::LParen,
-            Keyword::Values => {
-                self.word_at(ahead + 1) == Keyword::Row
-                    || (self.is_mariadb() && self.kind_at(ahead + 1) == Kind::LParen)
-            }
+            Keyword::Table => !self.is_mariadb() && self.kind_at(ahead + 1) != Kind::LParen,
+            Keyword::Values if self.is_mariadb() => self.kind_at(ahead + 1) == Kind::LParen,
+            Keyword::Values => self.word_at(ahead + 1) == Keyword::Row,
             _ => false,
         }
     }
@@ -143,7 +141,7 @@ impl Parser<'_, '_> {
                 let rows = self.list(Self::query_row)?;
                 return Ok(Body::Values(self.since(start), rows));
             }
-            Keyword::Table => {
+            Keyword::Table if !self.is_mariadb() => {
                 self.bump();
                 let table = self.table_name()?;
                 return Ok(Body::Table(self.since(start), table));
@@ -159,8 +157,8 @@ impl Parser<'_, '_> {
 
     fn query_row(&mut self) -> Result<Row> {
         let start = self.at;
-        if !self.eat_word(Keyword::Row) && !self.is_mariadb() {
-            return self.fail();
+        if !self.is_mariadb() {
+            self.expect_word(Keyword::Row)?;
         }
         self.row_values(start)
     }
@@ -280,6 +278,9 @@ impl Parser<'_, '_> {
         self.expect_word(Keyword::By)?;
         let rollup_call = self.is(Keyword::Rollup) && self.kind_at(1) == Kind::LParen;
         let items = self.list(Self::order_item)?;
+        if !self.is_mariadb() && items.iter().any(|item| item.direction.is_some()) {
+            return self.fail();
+        }
         let rollup = self.eat_words(&[Keyword::With, Keyword::Rollup]) || rollup_call;
         Ok(Some(GroupBy { span: self.since(start), items, rollup }))
     }
@@ -430,14 +431,14 @@ impl Parser<'_, '_> {
             let start = self.at;
             let strength = if self.eat_words(&[Keyword::For, Keyword::Update]) {
                 LockStrength::Update
-            } else if self.eat_words(&[Keyword::For, Keyword::Share])
+            } else if (!self.is_mariadb() && self.eat_words(&[Keyword::For, Keyword::Share]))
                 || self.eat_words(&[Keyword::Lock, Keyword::In, Keyword::Share, Keyword::Mode])
             {
                 LockStrength::Share
             } else {
                 return Ok(locks);
             };
-            let of = if self.eat_word(Keyword::Of) { self.table_names()? } else { Vec::new() };
+            let of = if !self.is_mariadb() && self.eat_word(Keyword::Of) { self.table_names()? } else { Vec::new() };
             if self.eat_word(Keyword::Wait) {
                 self.limit_value()?;
             } else if !self.eat_words(&[Keyword::Skip, Keyword::Locked]) {

@@ -103,7 +103,7 @@ impl Parser<'_, '_> {
                 TableRefKind::Parens(vec![inner])
             }
             _ => match self.word() {
-                Keyword::Lateral if self.kind_at(1) == Kind::LParen => {
+                Keyword::Lateral if !self.is_mariadb() && self.kind_at(1) == Kind::LParen => {
                     self.bump();
                     let query = Box::new(self.parenthesised_query()?);
                     self.derived(query, true)?

@@ -165,7 +165,7 @@ impl Parser<'_, '_> {
         }
         self.refuse_portion()?;
         let mut partition = self.partition_list()?;
-        let alias = self.table_alias()?;
+        let alias = if self.is_mariadb() { None } else { self.table_alias()? };
         if partition.is_none() {
             partition = self.partition_list()?;
         }
