@@ -89,23 +89,28 @@ fn int(of: ValueType, signed: i64, mask: u64) -> Value<'static> {
     }
 }
 
+/// A DATE that comes with a time of day loses it, as on the servers.
 fn date(reader: &mut Reader<'_>) -> Result<Value<'static>> {
-    // A DATE that comes with a time of day loses it, as on the servers.
-    match date_time(reader)? {
-        Value::DateTime { year, month, day, .. } => Ok(Value::Date { year, month, day }),
-        _ => Err(malformed()),
-    }
+    let ((year, month, day), _, _) = calendar(reader)?;
+    Ok(Value::Date { year, month, day })
 }
 
 fn date_time(reader: &mut Reader<'_>) -> Result<Value<'static>> {
+    let ((year, month, day), [hour, minute, second], micro) = calendar(reader)?;
+    Ok(Value::DateTime { year, month, day, hour, minute, second, micro })
+}
+
+type Day = (u16, u8, u8);
+
+fn calendar(reader: &mut Reader<'_>) -> Result<(Day, [u8; 3], u32)> {
     let len = reader.u8()?;
     if !matches!(len, 0 | 4 | 7 | 11) {
         return Err(malformed());
     }
-    let (year, month, day) = if len > 0 { (reader.u16()?, reader.u8()?, reader.u8()?) } else { (0, 0, 0) };
-    let [hour, minute, second] = if len > 4 { reader.array()? } else { [0; 3] };
+    let day = if len > 0 { (reader.u16()?, reader.u8()?, reader.u8()?) } else { (0, 0, 0) };
+    let clock = if len > 4 { reader.array()? } else { [0; 3] };
     let micro = if len > 7 { reader.u32()? } else { 0 };
-    Ok(Value::DateTime { year, month, day, hour, minute, second, micro })
+    Ok((day, clock, micro))
 }
 
 fn time(reader: &mut Reader<'_>) -> Result<Value<'static>> {
@@ -176,7 +181,7 @@ pub fn put(out: &mut Vec<u8>, value: &Value<'_>) {
     }
 }
 
-fn put_date_time(out: &mut Vec<u8>, (year, month, day): (u16, u8, u8), clock: [u8; 3], micro: u32) {
+fn put_date_time(out: &mut Vec<u8>, (year, month, day): Day, clock: [u8; 3], micro: u32) {
     let len = match (year, month, day, clock, micro) {
         (0, 0, 0, [0, 0, 0], 0) => 0,
         (_, _, _, [0, 0, 0], 0) => 4,

@@ -10,7 +10,7 @@ use crate::protocol::eof::EofPacket;
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::packet::frame_with;
-use crate::protocol::payload::{put_lenenc, put_lenenc_bytes};
+use crate::protocol::payload::put_lenenc;
 use crate::protocol::text;
 use crate::protocol::{Capabilities, Status};
 use crate::value::Value;
@@ -115,15 +115,21 @@ fn put_as(out: &mut Vec<u8>, kind: ColumnType, value: &Value<'_>) {
         Float => out.extend_from_slice(&(double(value) as f32).to_le_bytes()),
         Date | NewDate | DateTime | Timestamp | Time => match value {
             Value::Date { .. } | Value::DateTime { .. } | Value::Time { .. } => binary::put(out, value),
-            _ => out.push(0),
+            Value::Null
+            | Value::Int(_)
+            | Value::UInt(_)
+            | Value::Decimal(_)
+            | Value::Double(_)
+            | Value::Float(_)
+            | Value::Text { .. }
+            | Value::Binary(_)
+            | Value::Hex { .. } => out.push(0),
         },
         Null => {}
         Decimal | NewDecimal | VarChar | VarString | String | Enum | Set | Json | TinyBlob | MediumBlob | LongBlob
-        | Blob | Bit | Geometry | Vector | Timestamp2 | DateTime2 | Time2 | TypedArray | Invalid => match value {
-            Value::Text { bytes, .. } | Value::Binary(bytes) | Value::Hex { bytes, .. } => put_lenenc_bytes(out, bytes),
-            Value::Decimal(digits) => put_lenenc_bytes(out, digits.as_bytes()),
-            _ => text::put_cell(out, value),
-        },
+        | Blob | Bit | Geometry | Vector | Timestamp2 | DateTime2 | Time2 | TypedArray | Invalid => {
+            text::put_cell(out, value);
+        }
     }
 }
 
@@ -133,7 +139,15 @@ fn integer(value: &Value<'_>) -> u64 {
         Value::Int(int) => int.cast_unsigned(),
         Value::UInt(int) => int,
         Value::Decimal(text) => text.parse().unwrap_or(0),
-        _ => 0,
+        Value::Double(_)
+        | Value::Float(_)
+        | Value::Null
+        | Value::Text { .. }
+        | Value::Binary(_)
+        | Value::Hex { .. }
+        | Value::Date { .. }
+        | Value::DateTime { .. }
+        | Value::Time { .. } => 0,
     }
 }
 
@@ -144,7 +158,13 @@ fn double(value: &Value<'_>) -> f64 {
         Value::Int(int) => int as f64,
         Value::UInt(int) => int as f64,
         Value::Decimal(text) => text.parse().unwrap_or(0.0),
-        _ => 0.0,
+        Value::Null
+        | Value::Text { .. }
+        | Value::Binary(_)
+        | Value::Hex { .. }
+        | Value::Date { .. }
+        | Value::DateTime { .. }
+        | Value::Time { .. } => 0.0,
     }
 }
 

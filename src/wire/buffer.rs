@@ -10,11 +10,24 @@ pub(crate) const LARGE: usize = 128 * 1024;
 
 const KEPT_SMALL: usize = 64;
 const KEPT_LARGE: usize = 8;
+const KEPT_OUTPUT: usize = 64;
 
 type Bytes = Box<[u8]>;
 
 thread_local! {
-    static RESTING: RefCell<(Vec<Bytes>, Vec<Bytes>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    static RESTING: RefCell<Resting> = const { RefCell::new(Resting::none()) };
+}
+
+struct Resting {
+    small: Vec<Bytes>,
+    large: Vec<Bytes>,
+    outputs: Vec<Vec<u8>>,
+}
+
+impl Resting {
+    const fn none() -> Self {
+        Resting { small: Vec::new(), large: Vec::new(), outputs: Vec::new() }
+    }
 }
 
 /// A piece of memory with the bytes `start..end` in it; the memory goes back when dropped.
@@ -114,9 +127,9 @@ impl Drop for Buffer {
 
 fn take(size: usize) -> Bytes {
     let capacity = capacity(size);
-    let kept = RESTING.with_borrow_mut(|(small, large)| match capacity {
-        SMALL => small.pop(),
-        LARGE => large.pop(),
+    let kept = RESTING.with_borrow_mut(|resting| match capacity {
+        SMALL => resting.small.pop(),
+        LARGE => resting.large.pop(),
         _ => None,
     });
     kept.unwrap_or_else(|| vec![0; capacity].into_boxed_slice())
@@ -125,11 +138,29 @@ fn take(size: usize) -> Bytes {
 fn give(memory: Bytes) {
     // While a thread ends, its own list may be gone: then the memory is simply freed.
     let _ = RESTING.try_with(|resting| {
-        let (small, large) = &mut *resting.borrow_mut();
+        let resting = &mut *resting.borrow_mut();
         match memory.len() {
-            SMALL if small.len() < KEPT_SMALL => small.push(memory),
-            LARGE if large.len() < KEPT_LARGE => large.push(memory),
+            SMALL if resting.small.len() < KEPT_SMALL => resting.small.push(memory),
+            LARGE if resting.large.len() < KEPT_LARGE => resting.large.push(memory),
             _ => {}
+        }
+    });
+}
+
+/// An empty vector for packets that go out, with room for those of most replies.
+pub(crate) fn take_output() -> Vec<u8> {
+    RESTING.with_borrow_mut(|resting| resting.outputs.pop()).unwrap_or_else(|| Vec::with_capacity(1024))
+}
+
+pub(crate) fn give_output(mut output: Vec<u8>) {
+    if output.capacity() == 0 || output.capacity() > SMALL {
+        return;
+    }
+    output.clear();
+    let _ = RESTING.try_with(|resting| {
+        let outputs = &mut resting.borrow_mut().outputs;
+        if outputs.len() < KEPT_OUTPUT {
+            outputs.push(output);
         }
     });
 }

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::packet::{self, HEADER, Header, MAX_PACKET};
-use crate::wire::buffer::{Buffer, LARGE};
+use crate::wire::buffer::{self, Buffer, LARGE};
 use crate::wire::stream::Stream;
 
 /// Who is at the other end; decides what a broken connection is called and whose fault it is.
@@ -295,7 +295,7 @@ impl Framed {
     pub fn rest(&mut self) {
         self.input.rest();
         if self.output.is_empty() {
-            self.output = Vec::new();
+            buffer::give_output(std::mem::take(&mut self.output));
         }
     }
 
@@ -324,23 +324,33 @@ impl Framed {
 
     /// Puts a payload behind what is queued, as packets with the next sequence numbers.
     pub fn queue_packet(&mut self, payload: &[u8]) {
-        self.sequence = packet::frame(&mut self.output, self.sequence, payload);
+        let sequence = self.sequence;
+        self.sequence = packet::frame(self.output(), sequence, payload);
     }
 
     /// The same for a payload that `write` appends to the buffer it is given.
     pub fn queue_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        self.sequence = packet::frame_with(&mut self.output, self.sequence, write);
+        let sequence = self.sequence;
+        self.sequence = packet::frame_with(self.output(), sequence, write);
     }
 
     /// Puts packets of `write`'s own framing behind what is queued: it gets the next packet's
     /// number and gives the one after its last.
     pub fn queue_packets(&mut self, write: impl FnOnce(&mut Vec<u8>, u8) -> u8) {
-        self.sequence = write(&mut self.output, self.sequence);
+        let sequence = self.sequence;
+        self.sequence = write(self.output(), sequence);
     }
 
     /// Puts packets, headers and all, behind what is queued.
     pub fn queue_raw(&mut self, packets: &[u8]) {
-        self.output.extend_from_slice(packets);
+        self.output().extend_from_slice(packets);
+    }
+
+    fn output(&mut self) -> &mut Vec<u8> {
+        if self.output.capacity() == 0 {
+            self.output = buffer::take_output();
+        }
+        &mut self.output
     }
 
     /// How many bytes are queued.

@@ -3,15 +3,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bifold::config::BackendTls;
 use bifold::protocol::auth::Plugin;
 use bifold::protocol::auth::login::Account;
 use bifold::protocol::ok::OkPacket;
 use bifold::protocol::result_set::{Format, ResultSet, text_column};
 use bifold::protocol::{Capabilities, Command, Status};
 use bifold::value::Value;
-use bifold::wire::login::{KeyCell, Offer, accept};
-use bifold::wire::tls::Acceptor;
+use bifold::wire::login::{Introduction, KeyCell, Offer, accept, connect};
+use bifold::wire::tls::{Acceptor, Connector};
 use bifold::wire::{Framed, Peer};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, SslOpts};
@@ -176,4 +178,81 @@ impl Certificate {
         std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
         Certificate { _folder: folder, cert, key }
     }
+}
+
+/// Both sides of ours, under TLS whose certificate is checked against its own file as the CA.
+#[tokio::test]
+async fn our_own_sides_speak_under_tls_and_only_to_whom_the_certificate_names() {
+    let case = Case { offered: SHA2, demanded: None, always_full: true, tls: true };
+    let files = Certificate::make();
+    let offer = offer(&case, &files, Arc::default());
+    let tls = Connector::new(&BackendTls::Verify { ca: files.cert.clone() }).expect("a CA");
+    for (host, welcome) in [("localhost", true), ("127.0.0.1", false), ("elsewhere", false)] {
+        let (listener, addr) = listener().await;
+        let offer = offer.clone();
+        let there = tokio::spawn(async move {
+            let (tcp, _) = listener.accept().await.expect("a client");
+            let account = |_: &[u8]| Account { password: Some(b"pw".to_vec()), plugin: None, always_full: true };
+            accept(Framed::new(tcp, Peer::Client, MAX_PACKET), &offer, 1, account).await
+        });
+        let introduction = Introduction {
+            user: b"u",
+            password: b"pw",
+            schema: None,
+            collation: 45,
+            capabilities: Capabilities::NONE,
+            attributes: &[],
+            tls: &tls,
+            host,
+        };
+        let tcp = tokio::net::TcpStream::connect(addr).await.expect("connected");
+        let here = connect(Framed::new(tcp, Peer::Server, MAX_PACKET), &introduction);
+        if !welcome {
+            assert_eq!(here.await.expect_err("another name").code(), 1043, "{host}");
+            assert!(there.await.expect("ended").is_err());
+            continue;
+        }
+        let (here, there) = tokio::join!(here, async {
+            let mut client = there.await.expect("ended").expect("let in").expect("still there");
+            client.conn.queue_with(|out| OkPacket::default().write(client.capabilities, out));
+            client.conn.flush().await.expect("sent");
+            client.conn
+        });
+        under_tls(here.expect("let in").conn, there).await;
+    }
+}
+
+async fn under_tls(mut here: Framed, mut there: Framed) {
+    assert!(here.is_tls() && there.is_tls() && here.is_quiet() && there.is_quiet());
+    let long: Vec<u8> = (0..3 << 20).map(|at: u32| at.to_le_bytes()[1]).collect();
+    here.begin_command();
+    there.begin_command();
+    here.queue_packet(b"first");
+    here.queue_packet(&long);
+    let echo = async {
+        there.wait_readable().await.expect("readable");
+        let first = there.expect_packet().await.expect("the first");
+        // Waiting anew must not overlook what TLS has deciphered already.
+        there.wait_readable().await.expect("readable");
+        (first, there.expect_packet().await.expect("the long one"))
+    };
+    let (sent, (first, second)) = tokio::join!(here.flush(), echo);
+    sent.expect("sent");
+    assert!(*first == b"first"[..] && *second == long[..]);
+    there.queue_packet(&second);
+    let (sent, back) = tokio::join!(there.flush(), async {
+        // Reading is given up over and over, and loses nothing by it.
+        loop {
+            if let Ok(packet) = tokio::time::timeout(Duration::from_micros(50), here.expect_packet()).await {
+                return packet.expect("whole");
+            }
+        }
+    });
+    sent.expect("sent");
+    assert!(*back == long[..]);
+    assert!(here.is_quiet());
+    there.shutdown().await;
+    here.wait_readable().await.expect("readable");
+    assert!(!here.is_quiet());
+    assert!(here.read_packet().await.expect("a clean end").is_none());
 }
