@@ -159,6 +159,7 @@ impl Client {
         Status::NONE
             .set(Status::AUTOCOMMIT, self.settings.autocommit)
             .set(Status::IN_TRANS, self.hold.in_transaction())
+            .set(Status::IN_TRANS_READONLY, self.hold.is_read_only())
             .set(Status::NO_BACKSLASH_ESCAPES, self.settings.dialect.mode.no_backslash_escapes)
     }
 

@@ -170,7 +170,11 @@ pub fn spliced(template: &Template, of: Printed<'_>) -> Vec<u8> {
     let whole = of.source.byte_range(of.fingerprint.span());
     let (mut out, mut at) = (Vec::new(), whole.start);
     for cut in &template.cuts {
-        let from = start(cut.from).min(whole.end);
+        // An empty cut stands behind the item before it.
+        let from = match cut.from == cut.to && cut.from.0 > 0 {
+            true => end_of(of, Item(cut.from.0 - 1)),
+            false => start(cut.from).min(whole.end),
+        };
         out.extend_from_slice(&of.source.text[at..from]);
         patch(&mut out, cut, template);
         at = if cut.from == cut.to { from } else { end_of(of, Item(cut.to.0 - 1)) };

@@ -87,6 +87,7 @@ pub struct Reply {
     /// The packet of rows under way, or just past, is continued by the next packet.
     continued: bool,
     status: Status,
+    told: bool,
     failed: bool,
     rows: u64,
 }
@@ -107,6 +108,7 @@ impl Reply {
             in_row: 0,
             continued: false,
             status: Status::NONE,
+            told: false,
             failed: false,
             rows: 0,
         }
@@ -121,9 +123,14 @@ impl Reply {
         self.failed
     }
 
-    /// The flags of the last OK or EOF packet.
+    /// The flags of the last OK or EOF packet; NONE before one came.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// The reply had flags that tell of the session.
+    pub fn tells_status(&self) -> bool {
+        self.told
     }
 
     /// How many rows have begun so far, in all results.
@@ -301,6 +308,7 @@ impl Reply {
         reader.lenenc()?;
         let id_to = at(&reader);
         self.status = Status::from_bits(reader.u16()?);
+        self.told = true;
         Ok((id_from..id_to, id_to..id_to + 2))
     }
 
@@ -311,6 +319,7 @@ impl Reply {
         }
         let _warnings = reader.u16()?;
         self.status = Status::from_bits(reader.u16()?);
+        self.told = true;
         Ok(HEADER + 3..HEADER + 5)
     }
 

@@ -175,7 +175,7 @@ impl Conn {
     pub fn finish(&mut self, reply: &Reply) {
         debug_assert!(reply.is_done());
         self.busy = false;
-        if !reply.failed() {
+        if !reply.failed() && reply.tells_status() {
             self.status = reply.status();
         }
     }
@@ -277,6 +277,12 @@ impl Conn {
 
     /// The session's settings were changed on this very connection.
     pub fn now_in(&mut self, state: Arc<State>) {
+        if !Arc::ptr_eq(&self.state, &state) {
+            // What was prepared was read with the old settings.
+            for id in self.statements.clear() {
+                self.queue_close(id);
+            }
+        }
         self.state = state;
     }
 

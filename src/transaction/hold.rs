@@ -99,6 +99,11 @@ impl Hold {
             Some(_) => {}
             // Without BEGIN the next transaction is this statement, or begins with it.
             None => {
+                if !held.conn.in_transaction() {
+                    for name in &self.savepoints {
+                        held.conn.run(&format!("SAVEPOINT {name}")).await?;
+                    }
+                }
                 let usable = !need.bare && !held.conn.in_transaction();
                 if let Some(set) = self.next.statement().filter(|_| usable) {
                     held.characterised = true;
@@ -216,6 +221,15 @@ impl Hold {
     /// A transaction is open, be it that no server has heard of it yet.
     pub fn in_transaction(&self) -> bool {
         self.begun.is_some() || self.held.iter().any(|held| held.conn.in_transaction())
+    }
+
+    /// The transaction was begun READ ONLY, by its own words or by SET TRANSACTION.
+    pub fn is_read_only(&self) -> bool {
+        match &self.begun {
+            Some(begun) if begun.ends_with("READ ONLY") => true,
+            Some(begun) => !begun.ends_with("READ WRITE") && self.current.access == Some("READ ONLY"),
+            None => false,
+        }
     }
 
     /// BEGIN, after what was open has been committed: said on each server before its first

@@ -13,6 +13,7 @@ use crate::plan::local::{Filter, Level, Limit, Show};
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::result_set::text_column;
 use crate::shard::{Answer, Row};
+use crate::sql::Flavour;
 use crate::sql::literal::quote_name;
 use crate::topology::{Schema, ServerNo};
 
@@ -22,7 +23,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Show)
         Show::Tables { schema, full, filter } => tables(running, client, schema, *full, filter).await?,
         Show::TableStatus { schema, filter } => status(running, client, schema, filter).await?,
         Show::Grants => grants(client),
-        Show::Diagnostics { level, limit } => diagnostics(client, *level, *limit),
+        Show::Diagnostics { level, limit } => diagnostics(running, client, *level, *limit),
         Show::DiagnosticsCount(level) => count(client, *level),
     };
     // SHOW WARNINGS and its like leave what they show.
@@ -209,16 +210,20 @@ fn grants(client: &Client) -> Table {
     table
 }
 
-fn diagnostics(client: &Client, level: Level, limit: Option<Limit>) -> Table {
+fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Option<Limit>) -> Table {
+    let decimals = match running.engine.profile.dialect.flavour {
+        Flavour::MySql => 31,
+        Flavour::MariaDb => 39,
+    };
     let number = Column {
         kind: ColumnType::Long,
         collation: 63,
         length: 4,
         decimals: 0,
-        flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY).with(ColumnFlags::NUM),
+        flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY),
         ..text_column(b"Code", 63, 4)
     };
-    let text = |name, length| Column { flags: ColumnFlags::NOT_NULL, ..text_column(name, UTF8MB4, length) };
+    let text = |name, length| Column { flags: ColumnFlags::NOT_NULL, decimals, ..text_column(name, UTF8MB4, length) };
     let mut table = Table::new(&[text(b"Level", 28), number, text(b"Message", 2048)]);
     let Limit { offset, count } = limit.unwrap_or(Limit { offset: 0, count: u64::MAX });
     let bound = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -234,7 +239,7 @@ fn count(client: &Client, level: Level) -> Table {
         Level::Warnings => b"@@session.warning_count",
         Level::Errors => b"@@session.error_count",
     };
-    let flags = ColumnFlags::UNSIGNED.with(ColumnFlags::BINARY).with(ColumnFlags::NUM);
+    let flags = ColumnFlags::UNSIGNED.with(ColumnFlags::BINARY);
     let column = Column { kind: ColumnType::LongLong, flags, decimals: 0, ..text_column(name, 63, 21) };
     let mut table = Table::new(&[column]);
     table.push([wanted(client, level).count().to_string().as_bytes()]);

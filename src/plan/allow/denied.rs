@@ -30,6 +30,14 @@ pub fn schema(asker: &Asker<'_>, schema: &str) -> Error {
     )
 }
 
+/// A whole schema, in the words of SHOW CREATE DATABASE, which name the client and not the account.
+pub fn schema_to_client(asker: &Asker<'_>, schema: &str) -> Error {
+    Error::client(
+        code::DB_ACCESS_DENIED,
+        format!("Access denied for user '{}'@'{}' to database '{schema}'", asker.scene.user, asker.scene.host),
+    )
+}
+
 /// A table of another schema; `command` is what the server calls the right (SELECT, `INSERT, CREATE`).
 pub fn table(asker: &Asker<'_>, command: &str, schema: &str, table: &str) -> Error {
     let table = match asker.flavour {

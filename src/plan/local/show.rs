@@ -1,8 +1,9 @@
 //! SHOW: what the proxy knows better than any one server, and what any server knows.
 
-use super::desk::Desk;
+use super::desk::{Desk, is_information_schema};
 use super::{Filter, Level, Limit, Local, Show, describe};
 use crate::error::{Error, Result};
+use crate::plan::allow::denied;
 use crate::plan::allow::functions::{Function, function};
 use crate::sql::ast::{self, Expr, ExprKind, Literal, ShowFilter, ShowKind};
 use crate::sql::{Keyword, Kind, Span};
@@ -24,7 +25,13 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
             describe::show(desk, show, named(show)?, "SELECT")?
         }
         ShowKind::CreateTable => describe::show(desk, show, named(show)?, "SHOW")?,
-        ShowKind::CreateDatabase => describe::schema(desk, show.db, 0)?,
+        ShowKind::CreateDatabase => {
+            let denied = |name: &String| desk.asker.usable(name).is_none() && !is_information_schema(name);
+            if let Some(name) = show.db.map(|db| desk.name(db)).filter(denied) {
+                return Err(denied::schema_to_client(&desk.asker, &name));
+            }
+            describe::schema(desk, show.db, desk.fingerprint.span().start)?
+        }
         ShowKind::Triggers => {
             filter(desk, show)?;
             describe::schema(desk, show.db, triggers_word(desk))?
