@@ -44,32 +44,23 @@ pub(super) async fn ask(running: &Running<'_>, conn: &mut Conn, text: &[u8], arg
 /// Sends a text, or the execution of it with the client's parameters.
 async fn send(conn: &mut Conn, text: &[u8], args: Option<&[Arg]>, bound: Option<Bound<'_>>) -> Result<()> {
     let Some(bound) = bound else { return conn.send(Command::Query, text).await };
-    let id = prepared(conn, text).await?;
-    for (param, bytes) in bound.bindings.long.iter().filter(|_| args.is_none()) {
-        let data = LongData { statement: id, param: *param, bytes };
-        conn.send_silently(|out| data.write(out));
-    }
-    match args {
-        None => conn.send_payload(|out| bound.execute.write(id, bound.bindings, out)).await,
-        Some(args) => {
-            let values: Vec<Value<'_>> = args.iter().map(|arg| value(*arg, bound.values)).collect();
-            conn.send_payload(|out| execute::write_values(id, 0, &values, out)).await
+    let Some(args) = args else {
+        let id = conn.prepared(text, bound.values).await?;
+        for (param, bytes) in &bound.bindings.long {
+            let data = LongData { statement: id, param: *param, bytes };
+            conn.send_silently(|out| data.write(out));
         }
-    }
+        return conn.send_payload(|out| bound.execute.write(id, bound.bindings, out)).await;
+    };
+    let values: Vec<Value<'_>> = args.iter().map(|arg| value(*arg, bound.values)).collect();
+    let id = conn.prepared(text, &values).await?;
+    conn.send_payload(|out| execute::write_values(id, 0, &values, out)).await
 }
 
 fn value<'a>(arg: Arg, client: &[Value<'a>]) -> Value<'a> {
     match arg {
         Arg::Client(number) => client[usize::from(number)].clone(),
         Arg::Id(id) => Value::UInt(id),
-    }
-}
-
-/// The statement's id on this connection, prepared there if it was not.
-async fn prepared(conn: &mut Conn, text: &[u8]) -> Result<u32> {
-    match conn.prepared(text) {
-        Some(known) => Ok(known.id),
-        None => conn.prepare(text).await,
     }
 }
 

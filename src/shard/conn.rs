@@ -17,6 +17,7 @@ use crate::protocol::ok::OkPacket;
 use crate::protocol::packet::HEADER;
 use crate::protocol::payload::Reader;
 use crate::protocol::reply::{Kind, Piece, Reply};
+use crate::value::Value;
 use crate::wire::Framed;
 
 /// The server's own number of a connection.
@@ -293,27 +294,28 @@ impl Conn {
 
     // Prepared statements
 
-    /// What is prepared under this text.
-    pub fn prepared(&mut self, text: &[u8]) -> Option<Prepared> {
-        self.statements.get(text)
+    /// The number of a statement of this text, prepared now if it has to be, that will be executed with these values.
+    pub async fn prepared(&mut self, text: &[u8], values: &[Value<'_>]) -> Result<u32> {
+        if let Some(known) = self.statements.fitting(text, values) {
+            return Ok(known.id);
+        }
+        self.prepare(text).await?;
+        let fresh = self.statements.fitting(text, values).expect("a fresh statement fits any values");
+        Ok(fresh.id)
     }
 
-    /// Prepares a text and keeps it under that text.
-    pub async fn prepare(&mut self, text: &[u8]) -> Result<u32> {
+    async fn prepare(&mut self, text: &[u8]) -> Result<()> {
         self.send(Command::StmtPrepare, text).await?;
         let (id, params) =
             self.read_answer(Kind::Prepare).await?.prepared.ok_or_else(|| {
                 Error::proxy("Bifold: a server prepared a statement and did not say under which number.")
             })?;
         self.keep(text, id, params);
-        Ok(id)
+        Ok(())
     }
 
     /// Keeps what a reply to COM_STMT_PREPARE gave, and closes what has to go for it.
     pub fn keep(&mut self, text: &[u8], id: u32, params: u16) {
-        if self.statements.get(text).is_some() {
-            return self.queue_close(id);
-        }
         if let Some(given_up) = self.statements.keep(text, Prepared { id, params }) {
             self.queue_close(given_up);
         }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod binding;
 mod confinement;
 mod harness;
 mod login;
