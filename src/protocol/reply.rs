@@ -512,7 +512,7 @@ mod tests {
             for row in [&b"\x01a"[..], &long, &exact, b"\xFB", b"\x00"] {
                 sequence = frame(&mut bytes, sequence, row);
             }
-            let end: &[u8] = if deprecate_eof { b"\xFE\0\0\x02\0\0\0" } else { b"\xFE\0\0\x02\0" };
+            let end: &[u8] = if deprecate_eof { b"\xFE\0\0\x02\0\0\0\x04info" } else { b"\xFE\0\0\x02\0" };
             frame(&mut bytes, sequence, end);
             for step in [7919, 65_536, 1 << 24, 1 << 30] {
                 let captured = Captured { name: "long", kind: Kind::Results, deprecate_eof, rows: 5, hex: "" };
