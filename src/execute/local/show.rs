@@ -65,7 +65,11 @@ async fn tables(
     table.rows.sort();
     table.rename(|at, names| {
         if at == 0 {
-            names.name = format!("Tables_in_{}", schema.name).into_bytes();
+            let title = format!("Tables_in_{}", schema.name).into_bytes();
+            if names.org_name == names.name {
+                names.org_name = title.clone();
+            }
+            names.name = title;
         }
     })?;
     filtered(running, client, home, &mut table, filter).await?;
@@ -172,7 +176,8 @@ fn put_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
         Some(bytes) => {
             out.extend_from_slice(b"_utf8mb4 X'");
             bytes.iter().for_each(|byte| out.extend_from_slice(format!("{byte:02X}").as_bytes()));
-            out.push(b'\'');
+            // As a column has it: a literal beside it gives way.
+            out.extend_from_slice(b"' COLLATE utf8mb4_general_ci");
         }
     }
 }
