@@ -263,6 +263,9 @@ impl Pass<'_, '_> {
                     self.out.key.extend_from_slice(&[b'?', letter(token.kind)]);
                 }
                 _ => {
+                    if token.kind == Kind::Bad {
+                        self.out.key.push(0); // its text may be empty
+                    }
                     self.out.key.extend_from_slice(&self.source.text[token.range()]);
                     if token.keyword != Keyword::None && before != Kind::Dot {
                         self.word(token.keyword);

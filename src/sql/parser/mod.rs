@@ -151,8 +151,8 @@ impl<'s, 'a> Parser<'s, 'a> {
         let outer = std::mem::replace(&mut self.height, 0);
         let result = read(self);
         self.depth -= 1;
-        self.height = outer.max(self.height);
         self.grow()?;
+        self.height = outer.max(self.height);
         result
     }
 

@@ -232,3 +232,61 @@ fn join_leftmost(kind: JoinKind, left: TableRef, right: TableRef) -> TableRef {
     };
     TableRef { span: super::super::Span::new(start, end), kind: joined }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::{Dialect, Flavour, Source, lexer, parser};
+
+    fn shape(table: &TableRef, source: &Source) -> String {
+        let list = |tables: &[TableRef]| tables.iter().map(|t| shape(t, source)).collect::<Vec<_>>().join(", ");
+        match &table.kind {
+            TableRefKind::Table(factor) => String::from_utf8_lossy(source.bytes(factor.table.name.0)).into_owned(),
+            TableRefKind::Derived { .. } => "derived".to_string(),
+            TableRefKind::JsonTable { .. } => "json".to_string(),
+            TableRefKind::Parens(tables) => format!("<{}>", list(tables)),
+            TableRefKind::Join(join) => {
+                let condition = match &join.condition {
+                    JoinCondition::None => "",
+                    JoinCondition::On(_) => " on",
+                    JoinCondition::Using(_) => " using",
+                };
+                let natural = if join.natural { "Natural" } else { "" };
+                let (left, right) = (shape(&join.left, source), shape(&join.right, source));
+                format!("({left} {natural}{:?} {right}{condition})", join.kind)
+            }
+        }
+    }
+
+    fn from(text: &str) -> String {
+        let text = format!("SELECT 1 FROM {text}");
+        let dialect = Dialect::new(Flavour::MySql, 90704);
+        let mut tokens = Vec::new();
+        lexer::lex(text.as_bytes(), &dialect, &mut tokens);
+        let source = Source::new(text.as_bytes(), &tokens, dialect);
+        let (statement, _) = parser::parse(&source, 0).expect("a statement");
+        let StatementKind::Query(query) = &statement.kind else { panic!("no query") };
+        let Body::Select(select) = &query.body else { panic!("no SELECT") };
+        select.from.iter().map(|t| shape(t, &source)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// As the servers resolve it: a column of a is known in the condition of the last join.
+    #[test]
+    fn joins_lean_as_in_mysql() {
+        for (text, expected) in [
+            ("a JOIN b ON 1 JOIN c ON 1", "((a Inner b on) Inner c on)"),
+            ("a JOIN b JOIN c ON 1 ON 1", "(a Inner (b Inner c on) on)"),
+            ("a JOIN b JOIN c ON 1", "((a Inner b) Inner c on)"),
+            ("a JOIN b LEFT JOIN c ON 1", "((a Inner b) Left c on)"),
+            ("a LEFT JOIN b JOIN c ON 1 ON 1", "(a Left (b Inner c on) on)"),
+            ("a JOIN b JOIN c JOIN d ON 1", "(((a Inner b) Inner c) Inner d on)"),
+            ("a JOIN b NATURAL LEFT JOIN c", "((a Inner b) NaturalLeft c)"),
+            ("a LEFT JOIN (b, c) ON 1, d", "(a Left <b, c> on), d"),
+            ("a JOIN (b JOIN c) USING (x)", "(a Inner <(b Inner c)> using)"),
+            ("{ OJ a LEFT JOIN b ON 1 }", "<(a Left b on)>"),
+            ("((SELECT 1) UNION (SELECT 2)) x STRAIGHT_JOIN b", "(derived Straight b)"),
+        ] {
+            assert_eq!(from(text), expected, "{text}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A statement looked over once: its scopes, with the tables and columns in each, and its calls.
 
 use super::super::ast::*;
-use super::super::{Kind, Source, Span, literal};
+use super::super::{Source, Span, literal};
 use super::{Node, Role, TableUse, Visitor, walk_statement};
 
 /// What a statement holds, flat, in the order of the walk.
@@ -119,16 +119,15 @@ impl<'a> Surveyor<'a> {
     }
 
     fn expr(&mut self, expr: &'a Expr) {
-        match &expr.kind {
-            ExprKind::Function(call) => self.survey.calls.push((self.scope(), expr.span, call)),
-            ExprKind::UserVar => self.survey.user_variables.push(Name(expr.span.start)),
-            ExprKind::Assign(_) => {
-                self.survey.user_variables.push(Name(expr.span.start));
-                self.survey.assigns_variables = true;
-            }
-            ExprKind::SysVar(variable) => self.survey.system_variables.push(*variable),
-            ExprKind::Param => self.survey.params.push(expr.span.start),
-            _ => debug_assert!(self.source.kind(expr.span.start) != Kind::End),
+        if let ExprKind::Function(call) = &expr.kind {
+            self.survey.calls.push((self.scope(), expr.span, call));
+        } else if let ExprKind::SysVar(variable) = &expr.kind {
+            self.survey.system_variables.push(*variable);
+        } else if matches!(expr.kind, ExprKind::Param) {
+            self.survey.params.push(expr.span.start);
+        } else if matches!(expr.kind, ExprKind::UserVar | ExprKind::Assign(_)) {
+            self.survey.user_variables.push(Name(expr.span.start));
+            self.survey.assigns_variables |= matches!(expr.kind, ExprKind::Assign(_));
         }
     }
 }
@@ -192,5 +191,81 @@ impl<'a> Visitor<'a> for Surveyor<'a> {
             | Node::Column(_)
             | Node::Mention(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::{Dialect, Flavour, lexer, parser};
+
+    /// Tables, columns and calls as `name@scope`, in the order of the walk; `outer` of each scope.
+    fn survey(text: &str) -> [String; 4] {
+        let dialect = Dialect::new(Flavour::MySql, 90704);
+        let mut tokens = Vec::new();
+        lexer::lex(text.as_bytes(), &dialect, &mut tokens);
+        let source = Source::new(text.as_bytes(), &tokens, dialect);
+        let (statement, _) = parser::parse(&source, 0).expect("a statement");
+        let survey = Survey::of(&source, &statement);
+        let shown = |span| String::from_utf8_lossy(source.span_bytes(span)).into_owned();
+        let tables = survey.tables.iter().map(|t| {
+            let common = if t.common { "=with" } else { "" };
+            let alias = t.table.alias.map_or(String::new(), |a| format!(" {}", literal::name(&source, a)));
+            format!("{:?} {}{alias}{common}@{}", t.table.role, shown(t.table.table.span), t.scope.0)
+        });
+        let columns = survey.columns.iter().map(|c| format!("{}@{}", shown(c.column.span), c.scope.0));
+        let calls = survey.calls.iter().map(|(scope, span, _)| format!("{}@{}", shown(*span), scope.0));
+        let outers = survey.scopes.iter().map(|s| s.outer.map_or("-".to_string(), |o| o.0.to_string()));
+        [
+            tables.collect::<Vec<_>>().join(", "),
+            columns.collect::<Vec<_>>().join(", "),
+            calls.collect::<Vec<_>>().join(", "),
+            outers.collect::<Vec<_>>().join(" "),
+        ]
+    }
+
+    #[test]
+    fn subqueries_have_scopes_of_their_own() {
+        let [tables, columns, calls, outers] = survey(
+            "SELECT a.x, DATABASE() FROM t a JOIN db.u ON a.x = u.y WHERE EXISTS (SELECT 1 FROM v WHERE v.z = a.x) \
+             ORDER BY f(a.w) LIMIT 1",
+        );
+        assert_eq!(tables, "From t a@1, From db.u@1, From v@2");
+        assert_eq!(columns, "a.x@1, u.y@1, a.x@1, v.z@2, a.x@2, a.w@1");
+        assert_eq!(calls, "DATABASE()@1, f(a.w)@1");
+        assert_eq!(outers, "- 0 1");
+    }
+
+    #[test]
+    fn a_derived_table_does_not_see_the_tables_beside_it() {
+        let [tables, _, _, outers] =
+            survey("SELECT * FROM t, (SELECT y FROM u) d, LATERAL (SELECT z FROM v WHERE v.k = t.k) e");
+        assert_eq!(tables, "From t@1, From u@2, From v@3");
+        assert_eq!(outers, "- 0 0 1");
+        let [_, _, _, outers] = survey("SELECT 1 FROM t WHERE a IN (SELECT b FROM u, (SELECT c FROM v) d)");
+        assert_eq!(outers, "- 0 1 1");
+    }
+
+    #[test]
+    fn common_tables_are_no_tables_where_they_are_visible() {
+        let [tables, ..] = survey("WITH c AS (SELECT 1 FROM c), d AS (SELECT 1 FROM c) SELECT * FROM c, d, db.c, e");
+        assert_eq!(tables, "From c@1, From c=with@2, From c=with@3, From d=with@3, From db.c@3, From e@3");
+        let [tables, ..] = survey("WITH RECURSIVE c AS (SELECT 1 UNION SELECT n FROM c) SELECT * FROM c");
+        assert_eq!(tables, "From c=with@2, From c=with@3");
+        let [tables, ..] = survey("SELECT * FROM (WITH c AS (SELECT 1) SELECT * FROM c) x, c");
+        assert_eq!(tables, "From c=with@3, From c@1");
+    }
+
+    #[test]
+    fn writes_name_their_tables_by_role() {
+        let tables = |text| survey(text)[0].clone();
+        assert_eq!(tables("INSERT INTO t (a) SELECT b FROM u"), "Insert t@0, From u@1");
+        assert_eq!(tables("UPDATE t a JOIN u SET a.x = 1"), "Update t a@0, Update u@0");
+        assert_eq!(tables("DELETE FROM t AS a WHERE x IN (SELECT 1 FROM u)"), "Delete t a@0, From u@1");
+        assert_eq!(tables("DELETE a FROM t a, u"), "From t a@0, From u@0");
+        assert_eq!(tables("LOCK TABLES t a READ, u WRITE"), "Lock t a@0, Lock u@0");
+        assert_eq!(tables("RENAME TABLE t TO u"), "Define t@0, Define u@0");
+        assert_eq!(tables("CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES u (a))"), "Define t@0, Reference u@0");
+        assert_eq!(tables("EXPLAIN SELECT 1 FROM t"), "From t@1");
     }
 }
