@@ -65,11 +65,7 @@ async fn tables(
     table.rows.sort();
     table.rename(|at, names| {
         if at == 0 {
-            let title = format!("Tables_in_{}", schema.name).into_bytes();
-            if names.org_name == names.name {
-                names.org_name = title.clone();
-            }
-            names.name = title;
+            names.name = format!("Tables_in_{}", schema.name).into_bytes();
         }
     })?;
     filtered(running, client, home, &mut table, filter).await?;
@@ -176,8 +172,7 @@ fn put_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
         Some(bytes) => {
             out.extend_from_slice(b"_utf8mb4 X'");
             bytes.iter().for_each(|byte| out.extend_from_slice(format!("{byte:02X}").as_bytes()));
-            // As a column has it: a literal beside it gives way.
-            out.extend_from_slice(b"' COLLATE utf8mb4_general_ci");
+            out.push(b'\'');
         }
     }
 }
@@ -216,14 +211,14 @@ fn grants(client: &Client) -> Table {
 }
 
 fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Option<Limit>) -> Table {
-    let decimals = match running.engine.profile.dialect.flavour {
-        Flavour::MySql => 31,
-        Flavour::MariaDb => 39,
+    let (decimals, code_length) = match running.engine.profile.dialect.flavour {
+        Flavour::MySql => (31, 5),
+        Flavour::MariaDb => (39, 4),
     };
     let number = Column {
         kind: ColumnType::Long,
         collation: 63,
-        length: 4,
+        length: code_length,
         decimals: 0,
         flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY),
         ..text_column(b"Code", 63, 4)
