@@ -47,7 +47,9 @@ fn ask_servers(config: &Config, file: &str) -> Result<Findings> {
         .map_err(|cause| Error::proxy("no runtime").because(cause))?;
     let topology = Topology::new(config, 1);
     let states = States::default();
-    let servers = Servers::new(&topology, &config.backend, &states)?;
-    let subject = Subject { config, topology: &topology, file };
-    Ok(runtime.block_on(check(&subject, &servers, &states)))
+    runtime.block_on(async {
+        let servers = Servers::new(&topology, &config.backend, &states)?;
+        let subject = Subject { config, topology: &topology, file };
+        Ok(check(&subject, &servers, &states).await)
+    })
 }

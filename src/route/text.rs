@@ -138,9 +138,7 @@ fn signed(n: i64, out: &mut Vec<u8>) {
 /// Digits mean the same in every client character set.
 fn text(text: &str, flavour: Flavour, out: &mut Vec<u8>) {
     let charset = match flavour {
-        // MySQL warns of utf8mb3.
-        Flavour::MySql => "utf8mb4",
-        Flavour::MariaDb => "utf8mb3",
+        Flavour::MySql | Flavour::MariaDb => "utf8mb3",
     };
     out.extend_from_slice(b"CONVERT(_utf8mb4 X'");
     for byte in text.bytes() {

@@ -108,7 +108,8 @@ impl Task<'_> {
     }
 }
 
-/// `Records: 3  Duplicates: 0  Warnings: 0` of all places together.
+/// `Records: 3  Duplicates: 0  Warnings: 0` of all places together. Each place warns of the same
+/// statement, so warnings are not added up.
 fn summed<'a>(infos: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut sums: Vec<(String, u64)> = Vec::new();
     for info in infos {
@@ -116,6 +117,7 @@ fn summed<'a>(infos: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
             let Some((name, number)) = part.split_once(": ") else { continue };
             let Ok(number) = number.parse::<u64>() else { continue };
             match sums.get_mut(n) {
+                Some((name, most)) if name == "Warnings" => *most = number.max(*most),
                 Some((_, sum)) => *sum += number,
                 None => sums.push((name.to_owned(), number)),
             }

@@ -16,10 +16,11 @@ pub use turns::Turns;
 use std::sync::Arc;
 
 use super::client::{Client, Diagnostic, Level};
+use super::engine::Engine;
 use super::exchange;
 use super::statement::Running;
 use crate::catalog::TableName;
-use crate::context::{State, States};
+use crate::context::{Setting, State, States};
 use crate::definition::reading_state;
 use crate::error::{Error, Result, code};
 use crate::plan::Effect;
@@ -42,19 +43,16 @@ pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl)
         }
         Action::Create { .. } | Action::Alter { .. } | Action::Truncate { .. } | Action::Drop { .. } => {
             client.hold.end(Ending::Commit).await?;
-            if client.hold.is_bound() {
-                return Err(Error::refused(
-                    "Bifold: this session holds locks or temporary tables, and a table of many places is changed over other connections. UNLOCK TABLES and release what it holds first.",
-                ));
-            }
+            let bound = client.hold.is_bound();
+            let state = if bound { waiting_little(engine, client) } else { client.state().clone() };
             let actor = Actor {
                 servers: &engine.servers,
                 states: &engine.states,
                 flavour: engine.profile.dialect.flavour,
-                state: client.state(),
+                state: &state,
                 turns: &engine.turns,
             };
-            run(&actor, plan).await
+            run(&actor, plan).await.map_err(|error| if bound { own_locks(error) } else { error })
         }
     };
     // Whatever came of it: in the middle of a failure some places are altered.
@@ -69,6 +67,22 @@ pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl)
     client
         .reply_ok_of(OkPacket { affected_rows: outcome.affected, warnings, info: &outcome.info, ..OkPacket::default() })
         .await
+}
+
+/// The places are changed over other connections, which a LOCK TABLES of this very session would
+/// hold up for ever.
+fn waiting_little(engine: &Engine, client: &Client) -> Arc<State> {
+    engine.states.with(client.state(), [(Setting::System("lock_wait_timeout".into()), "5".to_owned())])
+}
+
+fn own_locks(error: Error) -> Error {
+    const LOCK_WAIT_TIMEOUT: u16 = 1205;
+    if error.code() != LOCK_WAIT_TIMEOUT {
+        return error;
+    }
+    let hint = " [Bifold: a table of many places is changed over other connections, which do not share the locks of this session. UNLOCK TABLES first]";
+    let text = [error.text(), hint.as_bytes()].concat();
+    error.with_text(text)
 }
 
 /// Unsharded tables only: the session's own connection to the home shard's server runs it.

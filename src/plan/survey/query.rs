@@ -7,7 +7,6 @@ use super::scope::Env;
 use super::tables::Spot;
 use super::{Export, FoundKind, Origin, Survey};
 use crate::error::{Error, Result};
-use crate::plan::allow::denied;
 use crate::plan::predicate::{self, Column, Fact, SourceNo};
 use crate::plan::{KeyColumn, KeyMatch, Patch};
 use crate::sql::Span;
@@ -200,8 +199,11 @@ impl Survey<'_> {
         match into.map(|into| &into.target) {
             None => {}
             Some(IntoTarget::Variables(variables)) => variables.iter().for_each(|variable| self.assigned(*variable)),
-            // On a server's disk.
-            Some(IntoTarget::File) => return Err(denied::privilege("FILE")),
+            Some(IntoTarget::File) => {
+                return Err(Error::refused(
+                    "Bifold: SELECT … INTO OUTFILE writes on a server's disk: not through the proxy.",
+                ));
+            }
         }
         Ok(())
     }

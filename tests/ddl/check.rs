@@ -1,6 +1,7 @@
 //! `bifold check` on real servers with a layout that is broken in one way after the other: each
 //! is named, with the line of the key that it concerns.
 
+use crate::common::with_cluster;
 use bifold::check::{Subject, check};
 use bifold::config::{Findings, Severity, load};
 use bifold::context::States;
@@ -13,20 +14,15 @@ const TABLES: &str = "[schema.mall.table.orders]\nkey = \"uid\"\ntables = 4\nid 
 
 const ORDERS: &str = "(id BIGINT NOT NULL PRIMARY KEY, uid INT NOT NULL, n INT)";
 
-struct Layout {
-    cluster: Cluster,
+struct Layout<'c> {
+    cluster: &'c mut Cluster,
 }
 
-impl Layout {
+impl<'c> Layout<'c> {
     /// All that the topology names is there and right.
-    fn whole(program: &Program) -> Layout {
-        Layout::with(program, |_| {})
-    }
-
-    fn with(program: &Program, change: impl Fn(&mut ClusterSpec)) -> Layout {
-        let mut spec = ClusterSpec::new(program, TABLES);
-        change(&mut spec);
-        let layout = Layout { cluster: Cluster::start(spec).unwrap() };
+    fn whole(cluster: &'c mut Cluster, tables: &str) -> Self {
+        cluster.set_tables(tables).unwrap();
+        let layout = Layout { cluster };
         for shard in 0..4 {
             for table in 0..4 {
                 layout.on(shard, &format!("CREATE TABLE {{}}.orders_000{table} {ORDERS}"));
@@ -58,10 +54,12 @@ impl Layout {
         let config = load(self.cluster.topology()).unwrap();
         let topology = Topology::new(&config, 1);
         let states = States::default();
-        let servers = Servers::new(&topology, &config.backend, &states).unwrap();
         let subject = Subject { config: &config, topology: &topology, file: "bifold.toml" };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(check(&subject, &servers, &states))
+        runtime.block_on(async {
+            let servers = Servers::new(&topology, &config.backend, &states).unwrap();
+            check(&subject, &servers, &states).await
+        })
     }
 
     /// One finding of this severity says all of this, at a line that holds `at`.
@@ -90,16 +88,24 @@ impl Layout {
     }
 }
 
-fn each(test: impl Fn(&Program)) {
-    Program::all().iter().for_each(test);
+/// On the servers that all tests use one after the other.
+fn each(test: impl Fn(Layout<'_>)) {
+    with_cluster(|cluster| test(Layout::whole(cluster, TABLES)));
+}
+
+/// On servers of the test's own, since it changes them.
+fn each_own(tables: &str, test: impl Fn(Layout<'_>)) {
+    for program in Program::all() {
+        let mut cluster = Cluster::start(ClusterSpec::new(&program, tables)).unwrap();
+        test(Layout::whole(&mut cluster, tables));
+    }
 }
 
 const ORDERS_SECTION: &str = "[schema.mall.table.orders]";
 
 #[test]
 fn a_whole_layout_has_no_mistakes() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each(|layout| {
         let findings = layout.findings();
         assert!(!findings.has_mistakes(), "{findings}");
         // The light servers are warned of.
@@ -109,8 +115,7 @@ fn a_whole_layout_has_no_mistakes() {
 
 #[test]
 fn tables_that_are_missing_or_too_many_are_named() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each(|layout| {
         layout.on(2, "DROP TABLE {}.orders_0001");
         layout.on(2, "DROP TABLE {}.orders_0003");
         layout.on(1, "DROP TABLE {}.product");
@@ -131,8 +136,7 @@ fn tables_that_are_missing_or_too_many_are_named() {
 
 #[test]
 fn subtables_that_differ_are_named_with_the_difference() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each(|layout| {
         layout.on(3, "ALTER TABLE {}.orders_0002 ADD x INT");
         layout.on(1, "ALTER TABLE {}.product MODIFY id BIGINT");
         layout.mistake(ORDERS_SECTION, &["1 of `orders` differ", "`x` int", "s1/mall_3.orders_0002"]);
@@ -142,8 +146,7 @@ fn subtables_that_differ_are_named_with_the_difference() {
 
 #[test]
 fn laws_that_tables_break_are_named_at_their_key() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each(|layout| {
         layout.every("ALTER TABLE {t} ADD UNIQUE KEY u (n), MODIFY id BIGINT NOT NULL AUTO_INCREMENT");
         layout.mistake(ORDERS_SECTION, &["the unique key `u` of table `orders`", "unique_per_place"]);
         layout.mistake("id = \"id\"", &["`id` of table `orders` is still AUTO_INCREMENT"]);
@@ -163,8 +166,7 @@ fn laws_that_tables_break_are_named_at_their_key() {
 
 #[test]
 fn a_server_that_cannot_be_used_is_named_with_what_to_do() {
-    each(|program| {
-        let mut layout = Layout::whole(program);
+    each_own(TABLES, |layout| {
         layout.server(0).run(&[format!("ALTER USER '{BACKEND_USER}'@'%' IDENTIFIED BY 'other'")]).unwrap();
         layout.cluster.server_mut(1).kill();
         layout.mistake(
@@ -180,8 +182,7 @@ fn a_server_that_cannot_be_used_is_named_with_what_to_do() {
 
 #[test]
 fn databases_that_are_missing_or_different_are_named() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each(|layout| {
         layout.on(2, "DROP DATABASE {}");
         layout.on(3, "ALTER DATABASE {} COLLATE utf8mb4_bin");
         layout.mistake("shards = [", &["s0/mall_2", "no such database", "CREATE DATABASE `mall_2`", "`mall\\_2`.*"]);
@@ -191,8 +192,7 @@ fn databases_that_are_missing_or_different_are_named() {
 
 #[test]
 fn rights_too_wide_and_too_narrow_are_named() {
-    each(|program| {
-        let layout = Layout::whole(program);
+    each_own(TABLES, |layout| {
         let grant = |server: usize, rights: &str| {
             layout.server(server).run(&[format!("{rights} TO '{BACKEND_USER}'@'%'")]).unwrap();
         };
@@ -215,8 +215,7 @@ fn rights_too_wide_and_too_narrow_are_named() {
 
 #[test]
 fn settings_that_are_too_small_or_unequal_are_named() {
-    each(|program| {
-        let layout = Layout::with(program, |spec| spec.tables = TABLES.replace("tables = 4", "tables = 400"));
+    each_own(&TABLES.replace("tables = 4", "tables = 400"), |layout| {
         layout.server(0).run(&["SET GLOBAL table_open_cache = 8", "SET GLOBAL max_prepared_stmt_count = 5"]).unwrap();
         layout.warning("[[server]]", &["server s0 keeps", "table_open_cache ="]);
         layout.warning("", &["prepared statements", "server s0 allows 5"]);
@@ -232,7 +231,8 @@ fn settings_that_are_too_small_or_unequal_are_named() {
 #[test]
 fn two_flavours_side_by_side_are_a_mistake() {
     let (Some(maria), Some(mysql)) = (Program::of(Flavour::MariaDb), Program::of(Flavour::MySql)) else { return };
-    let layout = Layout::whole(&maria);
+    let mut cluster = Cluster::start(ClusterSpec::new(&maria, TABLES)).unwrap();
+    let layout = Layout::whole(&mut cluster, TABLES);
     let other = Cluster::start(ClusterSpec::new(&mysql, TABLES)).unwrap();
     let file = std::fs::read_to_string(layout.cluster.topology()).unwrap();
     let mixed = file.replace(&layout.server(1).address(), &other.servers()[1].address());

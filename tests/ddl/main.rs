@@ -1,0 +1,9 @@
+//! Definitions of tables: DDL over all places, the same DDL on one plain server beside it, and
+//! what `bifold check` says of tables and servers.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod check;
+mod places;
+mod same;
