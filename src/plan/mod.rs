@@ -210,8 +210,10 @@ pub enum SessionValue {
     /// CURRENT_USER
     Account,
     ConnectionId,
-    /// LAST_INSERT_ID() without an argument, @@last_insert_id, @@identity
+    /// LAST_INSERT_ID() without an argument
     LastInsertId,
+    /// @@last_insert_id, @@identity: the same number of another type
+    Identity,
     RowCount,
     FoundRows,
 }

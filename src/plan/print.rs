@@ -222,6 +222,7 @@ fn session_value(value: SessionValue) -> &'static str {
         SessionValue::Account => "CURRENT_USER()",
         SessionValue::ConnectionId => "CONNECTION_ID()",
         SessionValue::LastInsertId => "LAST_INSERT_ID()",
+        SessionValue::Identity => "@@identity",
         SessionValue::RowCount => "ROW_COUNT()",
         SessionValue::FoundRows => "FOUND_ROWS()",
     }

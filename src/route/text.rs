@@ -110,39 +110,50 @@ fn bytes(statement: &Statement<'_>, cut: &Cut) -> (usize, usize) {
     (start, end_before(cut.to))
 }
 
-/// A session's value as SQL of the type that the server's own function has.
+/// A session's value as SQL whose column metadata is that of the server's own function.
 fn session(value: SessionValue, facts: &Facts<'_>, flavour: Flavour, out: &mut Vec<u8>) {
-    match value {
-        SessionValue::Schema => match facts.schema {
-            None => out.extend_from_slice(b"NULL"),
-            Some(schema) => text(schema, flavour, out),
-        },
-        SessionValue::User => text(&format!("{}@{}", facts.user, facts.host), flavour, out),
-        SessionValue::Account => text(&format!("{}@%", facts.user), flavour, out),
-        SessionValue::ConnectionId => unsigned(facts.connection_id, out),
-        SessionValue::LastInsertId => unsigned(facts.last_insert_id, out),
-        SessionValue::RowCount => signed(facts.row_count, out),
-        SessionValue::FoundRows => signed(i64::try_from(facts.found_rows).unwrap_or(i64::MAX), out),
-    }
-}
-
-fn unsigned(n: u64, out: &mut Vec<u8>) {
     // Writing to a Vec can't fail.
-    let _ = write!(out, "CAST({n} AS UNSIGNED)");
-}
-
-fn signed(n: i64, out: &mut Vec<u8>) {
-    let _ = write!(out, "CAST({n} AS SIGNED)");
-}
-
-/// Digits mean the same in every client character set.
-fn text(text: &str, flavour: Flavour, out: &mut Vec<u8>) {
-    let charset = match flavour {
-        Flavour::MySql | Flavour::MariaDb => "utf8mb3",
+    let _ = match value {
+        SessionValue::Schema => return text(facts.schema, 64, 64, flavour, out),
+        SessionValue::User => {
+            return text(Some(&format!("{}@{}", facts.user, facts.host)), 288, 384, flavour, out);
+        }
+        SessionValue::Account => return text(Some(&format!("{}@%", facts.user)), 288, 384, flavour, out),
+        SessionValue::ConnectionId => match flavour {
+            Flavour::MySql => write!(out, "CAST({} AS UNSIGNED)", facts.connection_id),
+            Flavour::MariaDb => write!(out, "IFNULL(CAST({} AS UNSIGNED), CRC32(''))", facts.connection_id),
+        },
+        SessionValue::LastInsertId => match flavour {
+            Flavour::MySql => write!(out, "CAST({} AS UNSIGNED)", facts.last_insert_id),
+            Flavour::MariaDb => write!(out, "({}|0)", facts.last_insert_id),
+        },
+        SessionValue::Identity => match flavour {
+            Flavour::MySql => write!(out, "NULLIF(CAST({} AS UNSIGNED), NULL)", facts.last_insert_id),
+            Flavour::MariaDb => write!(out, "NULLIF({}|0, NULL)", facts.last_insert_id),
+        },
+        SessionValue::RowCount => signed(facts.row_count, flavour, out),
+        SessionValue::FoundRows => signed(i64::try_from(facts.found_rows).unwrap_or(i64::MAX), flavour, out),
     };
-    out.extend_from_slice(b"CONVERT(_utf8mb4 X'");
-    for byte in text.bytes() {
-        let _ = write!(out, "{byte:02X}");
+}
+
+fn signed(n: i64, flavour: Flavour, out: &mut Vec<u8>) -> std::io::Result<()> {
+    match flavour {
+        Flavour::MySql => write!(out, "CAST({n} AS SIGNED)"),
+        // ROW_COUNT() lends its type only: what stands before it is never NULL.
+        Flavour::MariaDb => write!(out, "IFNULL(CAST({n} AS SIGNED), ROW_COUNT())"),
     }
-    let _ = write!(out, "' USING {charset})");
+}
+
+/// A name, in digits that mean the same in every client character set; the lengths are those that
+/// MySQL and MariaDB give such a column, in characters.
+fn text(text: Option<&str>, mysql: u16, mariadb: u16, flavour: Flavour, out: &mut Vec<u8>) {
+    let mut literal = String::from("NULL");
+    if let Some(text) = text {
+        let digits: String = text.bytes().map(|byte| format!("{byte:02X}")).collect();
+        literal = format!("_utf8mb4 X'{digits}'");
+    }
+    let _ = match flavour {
+        Flavour::MySql => write!(out, "CAST({literal} AS CHAR({mysql}))"),
+        Flavour::MariaDb => write!(out, "CONVERT(CAST({literal} AS CHAR({mariadb})) USING utf8mb3)"),
+    };
 }

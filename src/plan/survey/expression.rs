@@ -122,7 +122,7 @@ impl Survey<'_> {
     fn system_variable(&mut self, variable: &SysVar, span: Span) {
         let own = matches!(variable.scope, None | Some(Scope::Session));
         match self.name(variable.name).to_lowercase().as_str() {
-            "last_insert_id" | "identity" if own => self.session(span, SessionValue::LastInsertId),
+            "last_insert_id" | "identity" if own => self.session(span, SessionValue::Identity),
             "pseudo_thread_id" if own => self.session(span, SessionValue::ConnectionId),
             _ => self.marks.variables = true,
         }
