@@ -7,7 +7,7 @@ use super::relay::{self, Adjust, Summary};
 use super::settings;
 use super::statement::{Bound, Running};
 use crate::error::{Error, Result};
-use crate::plan::{Effect, Kind, Single};
+use crate::plan::{Effect, Kind, Plan, Single};
 use crate::protocol::Command;
 use crate::protocol::execute::{self, LongData};
 use crate::protocol::reply;
@@ -30,9 +30,31 @@ pub(super) async fn pass(
     // A text that names no physical table reads none.
     let need = Need { bare: part.names.is_empty(), ..need(client.shape, &client.settings.state, effect) };
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
+    if let Some(name) = default_database(running, part) {
+        enter(conn, name).await?;
+    }
     send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
     let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, in_transaction, statement: None };
     relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await
+}
+
+/// The database that a statement needs as the default one.
+pub(super) fn default_database<'a>(running: &Running<'_>, part: &'a Part) -> Option<&'a str> {
+    match &running.planned.plan {
+        Plan::Single(Single { needs_schema: true, .. }) => part.names.first().map(|name| name.database.as_str()),
+        Plan::Single(_)
+        | Plan::Insert(_)
+        | Plan::WriteScatter(_)
+        | Plan::Local(_)
+        | Plan::Ddl(_)
+        | Plan::Refusal(_) => None,
+    }
+}
+
+/// Makes a database the connection's default one. No other statement depends on which it is.
+pub(super) async fn enter(conn: &mut Conn, database: &str) -> Result<()> {
+    conn.send(Command::InitDb, database.as_bytes()).await?;
+    conn.read_answer(reply::Kind::Results).await.map(drop)
 }
 
 /// Sends a part and reads its small answer, for merging.
@@ -106,6 +128,11 @@ pub(super) async fn follow(
     if summary.warnings > 0 {
         client.memory.diagnostics = warnings(client, server, names).await?;
     }
+    if running.planned.kind == Kind::CountedRows
+        && let Some(conn) = client.hold.held(server)
+    {
+        client.memory.found_rows = found_rows(conn).await?;
+    }
     settings::follow(client, running.engine, server, &running.planned.assigns).await
 }
 
@@ -130,6 +157,14 @@ fn remember(kind: Kind, client: &mut Client, summary: &Summary) {
         }
         Kind::Write | Kind::Other => memory.row_count = i64::try_from(summary.affected).unwrap_or(i64::MAX),
     }
+}
+
+/// The rows that the last statement would have found without its LIMIT.
+async fn found_rows(conn: &mut Conn) -> Result<u64> {
+    let answer = conn.run("SELECT FOUND_ROWS()").await?;
+    let cell = answer.rows.first().and_then(|row| row.first()?.as_deref().map(String::from_utf8_lossy));
+    cell.and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| Error::proxy("Bifold: a server gave no number for FOUND_ROWS()."))
 }
 
 /// What SHOW WARNINGS says on the connection that has just served.

@@ -8,9 +8,9 @@ use crate::route::Name;
 
 /// What a column definition is to say: schema and tables as the client knows them.
 pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
-    let Some(name) =
-        names.iter().find(|name| name.database.as_bytes() == seen.schema && name.table.as_bytes() == seen.org_table)
-    else {
+    // A derived table's columns name the table below, without its database.
+    let is_there = |name: &&Name| name.database.as_bytes() == seen.schema || seen.schema.is_empty();
+    let Some(name) = names.iter().filter(is_there).find(|name| name.table.as_bytes() == seen.org_table) else {
         return match names.iter().find(|name| name.database.as_bytes() == seen.schema) {
             Some(name) => Names { schema: name.logical_schema.as_bytes(), ..seen },
             None => seen,
@@ -18,7 +18,7 @@ pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
     };
     let logical = name.logical_table.as_bytes();
     Names {
-        schema: name.logical_schema.as_bytes(),
+        schema: if seen.schema.is_empty() { b"" } else { name.logical_schema.as_bytes() },
         table: if seen.table == name.table.as_bytes() { logical } else { seen.table },
         org_table: logical,
     }

@@ -2,6 +2,7 @@
 //! says that prepares its text for one place.
 
 use super::client::Client;
+use super::exchange;
 use super::relay::{self, Adjust};
 use super::statement::Running;
 use crate::error::{Error, Result};
@@ -62,6 +63,9 @@ pub(super) async fn at_one_place(
         }
     };
     conn.bring_to(&client.settings.state).await?;
+    if let Some(name) = exchange::default_database(&running, part) {
+        exchange::enter(conn, name).await?;
+    }
     conn.send(Command::StmtPrepare, text).await?;
     let adjust = Adjust { names: &part.names, insert_id: None, in_transaction: false, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, Kind::Prepare, adjust).await?;

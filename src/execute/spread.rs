@@ -144,7 +144,7 @@ async fn server_texts(
         let answer = exchange::ask(running, conn, text, part.args.as_deref()).await;
         let answer = answer.map_err(|error| names::in_error(&part.names, error))?;
         tally.count(part, &answer, running.planned);
-        if answer.warnings > 0 {
+        if answer.warnings > 0 && !part.copies {
             let warnings = conn.run("SHOW WARNINGS").await?;
             tally.diagnostics.extend(exchange::diagnostics(&warnings, &part.names));
         }

@@ -2,7 +2,7 @@
 //! would have said.
 
 use super::client::Diagnostic;
-use crate::plan::{Kind, Plan, Planned};
+use crate::plan::{Kind, Over, Plan, Planned};
 use crate::route::Part;
 use crate::shard::Answer;
 
@@ -16,6 +16,8 @@ pub(super) struct Tally {
     second: u64,
     /// A part gave numbers.
     informed: bool,
+    /// What the one part said that speaks for all.
+    spoken: Option<Vec<u8>>,
 }
 
 impl Tally {
@@ -24,10 +26,17 @@ impl Tally {
         self.first += other.first;
         self.second += other.second;
         self.informed |= other.informed;
+        self.spoken = self.spoken.take().or(other.spoken);
         self.diagnostics.extend(other.diagnostics);
     }
 
     pub fn count(&mut self, part: &Part, answer: &Answer, planned: &Planned) {
+        if part.copies {
+            return;
+        }
+        if is_write_to_copies(&planned.plan) {
+            self.spoken = Some(answer.info.clone());
+        }
         self.affected += answer.affected;
         if let Some((first, second)) = numbers(&answer.info) {
             self.informed = true;
@@ -46,6 +55,9 @@ impl Tally {
     /// The info text of the OK packet.
     pub fn info(&self, planned: &Planned) -> String {
         let warnings = self.diagnostics.len();
+        if let Some(spoken) = &self.spoken {
+            return String::from_utf8_lossy(spoken).into_owned();
+        }
         match (&planned.plan, planned.kind) {
             (Plan::Insert(_), _) => {
                 format!("Records: {}  Duplicates: {}  Warnings: {warnings}", self.first, self.second)
@@ -56,6 +68,11 @@ impl Tally {
             _ => String::new(),
         }
     }
+}
+
+/// All parts do the same to copies of one table.
+fn is_write_to_copies(plan: &Plan) -> bool {
+    matches!(plan, Plan::WriteScatter(write) if write.over == Over::Shards)
 }
 
 /// The first two numbers of `Records: 3  Duplicates: 0  Warnings: 0` and `Rows matched: …`.

@@ -282,7 +282,8 @@ pub struct Single {
     pub template: Template,
     pub effect: Effect,
     pub bind: Option<Bind>,
-    /// It may call a stored function: the default database must be the home shard's.
+    /// The connection must have a default database: that of the first reference; and without any
+    /// reference the statement runs where named locks live.
     pub needs_schema: bool,
 }
 

@@ -44,7 +44,14 @@ pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Resu
         (false, true) => Some(Bind::Routine),
         (false, false) => None,
     };
-    let plan = Plan::Single(Single { template, effect, bind, needs_schema: marks.named_lock || marks.routine });
+    if marks.named_lock && !template.refs.is_empty() {
+        return Err(Error::refused(
+            "Bifold: named locks live on one server of the cluster: take and release them in statements without tables.",
+        ));
+    }
+    // Targets by alias are looked for in the default database before all else.
+    let needs_schema = marks.named_lock || marks.targets;
+    let plan = Plan::Single(Single { template, effect, bind, needs_schema });
     Ok(Outcome::Planned(Planned { plan, params, assigns: marks.assigns.into_iter().collect(), kind }))
 }
 

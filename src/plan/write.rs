@@ -61,6 +61,7 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
             one_table(survey, kind, ordered, delete.returning.is_some(), false)
         }
         DeleteForm::Multi { targets, from } => {
+            survey.marks.targets = true;
             let scope = survey.scope(from, delete.filter.as_ref(), &common)?;
             for target in targets {
                 let named = ColumnRef {

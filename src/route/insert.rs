@@ -333,7 +333,7 @@ impl Work<'_> {
         let server = target.table.schema.shard(place.shard).server;
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let text = start..out.buffer.len();
-        out.parts.push(Part { server, text, args, names, rows: count });
+        out.parts.push(Part { server, text, args, names, rows: count, copies: false });
     }
 }
 

@@ -93,6 +93,8 @@ pub struct Part {
     pub names: Vec<Name>,
     /// How many rows an INSERT's text holds.
     pub rows: u32,
+    /// It does to a copy what another part does to the original: its numbers do not count.
+    pub copies: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::plan::{Given, Over, RefKind, Rows, Template, WriteScatter};
 use crate::sql::{Flavour, Keyword, Kind, Span, fingerprint};
 use crate::topology::key::Purpose;
-use crate::topology::{Place, ShardNo, SubtableNo};
+use crate::topology::{HOME, Place, ShardNo, SubtableNo};
 
 impl Work<'_> {
     pub fn scatter(&self, plan: &WriteScatter, out: &mut Routed) -> Result<(), RouteError> {
@@ -52,7 +52,8 @@ impl Work<'_> {
             }
             copier.copy_rest(&mut out.buffer);
             let text = start..out.buffer.len();
-            out.parts.push(Part { server, text, args: None, names, rows: 0 });
+            let copies = plan.over == Over::Shards && place.shard != HOME;
+            out.parts.push(Part { server, text, args: None, names, rows: 0, copies });
         }
         Ok(())
     }

@@ -182,7 +182,7 @@ fn is_plain(literal: Literal) -> bool {
     match literal {
         Literal::Null | Literal::True | Literal::False => true,
         Literal::Int | Literal::Decimal | Literal::Float | Literal::String | Literal::Hex | Literal::Bit => true,
-        Literal::Date | Literal::Time | Literal::Timestamp => false,
+        Literal::Date | Literal::Time | Literal::Timestamp => true,
     }
 }
 

@@ -105,6 +105,8 @@ pub(crate) struct Marks {
     pub calc_found_rows: bool,
     pub writes: bool,
     pub named_lock: bool,
+    /// A DELETE names its targets apart from FROM.
+    pub targets: bool,
     /// A function that is not built in.
     pub routine: bool,
     pub clock: bool,
