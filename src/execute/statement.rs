@@ -74,18 +74,20 @@ impl Engine {
         let Scratch { tokens, fingerprint, key, routed } = scratch;
         let source = read(client, text, tokens, fingerprint)?;
         let planned = &self.plan(client, source, fingerprint, key).await?;
+        // Not the plan's affair: a form may have `?` where its sister has literals.
+        let params = plan::params(&source, fingerprint);
         match &planned.plan {
             Plan::Refusal(error) => return Err(error.clone()),
             Plan::Local(_) | Plan::Ddl(_) => {
-                prepare::without_server(client, planned.params, id).await?;
-                return Ok(Some(planned.params));
+                prepare::without_server(client, params, id).await?;
+                return Ok(Some(params));
             }
             Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
         }
         let running =
             Running { engine: self, planned, statement: Statement { source, fingerprint, params: None }, bound: None };
         let prepared = prepare::at_one_place(running, client, routed, id).await?;
-        Ok(prepared.then_some(planned.params))
+        Ok(prepared.then_some(params))
     }
 
     async fn run(

@@ -162,7 +162,7 @@ mod tests {
 
     fn planned() -> Arc<Planned> {
         let plan = Plan::Refusal(Error::refused("no"));
-        Arc::new(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
+        Arc::new(Planned { plan, assigns: Vec::new(), kind: Kind::Other })
     }
 
     #[test]

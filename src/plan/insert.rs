@@ -4,9 +4,7 @@
 
 use super::select::single;
 use super::survey::{Env, Export, FoundKind, Spot, Survey, key_type_of, quoted};
-use super::{
-    Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, RowCuts, Rows, params, write,
-};
+use super::{Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, RowCuts, Rows, write};
 use crate::catalog::TableDef;
 use crate::error::{Error, Result, code};
 use crate::plan::predicate::SourceNo;
@@ -174,12 +172,11 @@ impl Into<'_> {
             survey.only_references(1, "the rows of an INSERT into a sharded table")?;
         }
         let width = u16::try_from(self.columns.len()).map_err(|_| Error::refused("Bifold: too many columns."))?;
-        let params = params(&survey.source, survey.fingerprint);
         let assigns = survey.marks.assigns.iter().cloned().collect();
         let template = survey.template()?;
         let returning = insert.returning.is_some();
         let plan = Plan::Insert(Box::new(Insert { template, rows, key, id, width, returning, ignore: insert.ignore }));
-        Ok(Outcome::Planned(Planned { plan, params, assigns, kind }))
+        Ok(Outcome::Planned(Planned { plan, assigns, kind }))
     }
 
     fn id(&self, survey: &Survey<'_>) -> Result<Option<InsertId>> {

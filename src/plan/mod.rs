@@ -42,12 +42,9 @@ pub fn plan(source: Source<'_>, fingerprint: &Fingerprint, scene: &Scene<'_>) ->
     let (parsed, _) = parser::parse(&source, fingerprint.span().start)?;
     match statement(source, fingerprint, scene, &parsed) {
         Ok(outcome) => Ok(outcome),
-        Err(error) => Ok(Outcome::Planned(Planned {
-            plan: Plan::Refusal(error),
-            params: params(&source, fingerprint),
-            assigns: Vec::new(),
-            kind: Kind::Other,
-        })),
+        Err(error) => {
+            Ok(Outcome::Planned(Planned { plan: Plan::Refusal(error), assigns: Vec::new(), kind: Kind::Other }))
+        }
     }
 }
 
@@ -77,7 +74,7 @@ fn statement(
         | StatementKind::CreateIndex(_)
         | StatementKind::DropIndex(_) => ddl::plan(&source, statement, scene).map(|ddl| {
             let plan = Plan::Ddl(Box::new(ddl));
-            Outcome::Planned(Planned { plan, params: 0, assigns: Vec::new(), kind: Kind::Other })
+            Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Other })
         }),
         StatementKind::Insert(insert) => insert::plan(survey("INSERT"), insert),
         StatementKind::Update(update) => write::update(survey("UPDATE"), update),
@@ -87,7 +84,7 @@ fn statement(
 }
 
 /// The number of `?` in the statement.
-fn params(source: &Source<'_>, fingerprint: &Fingerprint) -> u16 {
+pub fn params(source: &Source<'_>, fingerprint: &Fingerprint) -> u16 {
     let count = fingerprint.span().tokens().filter(|token| source.kind(*token) == sql::Kind::Param).count();
     u16::try_from(count).unwrap_or(u16::MAX)
 }
@@ -96,8 +93,6 @@ fn params(source: &Source<'_>, fingerprint: &Fingerprint) -> u16 {
 #[derive(Debug)]
 pub struct Planned {
     pub plan: Plan,
-    /// The number of `?` in the text.
-    pub params: u16,
     /// Settings that running it changes (`SET @a`, `:=`, `INTO @v`): read back after it ran.
     pub assigns: Vec<Setting>,
     pub kind: Kind,

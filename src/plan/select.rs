@@ -1,7 +1,7 @@
 //! Queries: the whole statement runs on one server, each of its tables in the place that pins it.
 
 use super::survey::{Env, FoundKind, Survey};
-use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Single, params};
+use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Single};
 use crate::error::{Error, Result};
 use crate::sql::ast::Query;
 
@@ -36,7 +36,6 @@ fn query_into(query: &Query) -> bool {
 
 /// The plan for one server of a statement that has been walked.
 pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Result<Outcome> {
-    let params = params(&survey.source, survey.fingerprint);
     let template = survey.template()?;
     let marks = survey.marks;
     let bind = match (marks.named_lock, marks.routine) {
@@ -52,7 +51,7 @@ pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Resu
     // Targets by alias are looked for in the default database before all else.
     let needs_schema = marks.named_lock || marks.targets;
     let plan = Plan::Single(Single { template, effect, bind, needs_schema });
-    Ok(Outcome::Planned(Planned { plan, params, assigns: marks.assigns.into_iter().collect(), kind }))
+    Ok(Outcome::Planned(Planned { plan, assigns: marks.assigns.into_iter().collect(), kind }))
 }
 
 impl Survey<'_> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::select::single;
 use super::survey::{Env, FoundKind, Origin, Spot, Survey};
-use super::{Effect, Given, Kind, Outcome, Over, Plan, Planned, WriteScatter, params};
+use super::{Effect, Given, Kind, Outcome, Over, Plan, Planned, WriteScatter};
 use crate::error::{Error, Result};
 use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, TableRefKind, Update};
 use crate::topology::Sharded;
@@ -125,12 +125,10 @@ fn together(survey: &Survey<'_>) -> Error {
 }
 
 fn scatter(mut survey: Survey<'_>, kind: Kind, over: Over, clock: bool, given: Option<Given>) -> Result<Outcome> {
-    let params = params(&survey.source, survey.fingerprint);
     let template = survey.template()?;
     let assigns = survey.marks.assigns.into_iter().collect();
     Ok(Outcome::Planned(Planned {
         plan: Plan::WriteScatter(WriteScatter { template, over, clock, given }),
-        params,
         assigns,
         kind,
     }))

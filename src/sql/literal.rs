@@ -119,7 +119,8 @@ pub fn value<'b>(source: &Source<'b>, span: Span, charset: &'b str, scratch: &'b
         Kind::Int | Kind::Decimal | Kind::Float if length == 1 => number(source, first, false, scratch),
         Kind::Hex | Kind::Bit if length == 1 => {
             digits(source, first, scratch)?;
-            Some(Value::Binary(scratch))
+            let quoted = matches!(source.bytes(first).first(), Some(b'x' | b'X'));
+            Some(Value::Hex { bytes: scratch, quoted })
         }
         Kind::String if are_strings(source, first, span.end) => {
             strings(source, span, scratch);
@@ -329,8 +330,9 @@ mod tests {
             ("2.50", "Some(Decimal(\"2.50\"))"),
             ("-.5", "Some(Decimal(\"-.5\"))"),
             ("1e3", "Some(Double(1000.0))"),
-            ("0x4D7", "Some(Binary([4, 215]))"),
-            ("b'101000001'", "Some(Binary([1, 65]))"),
+            ("0x4D7", "Some(Hex { bytes: [4, 215], quoted: false })"),
+            ("x'4D'", "Some(Hex { bytes: [77], quoted: true })"),
+            ("b'101000001'", "Some(Hex { bytes: [1, 65], quoted: false })"),
             ("'a' \"b\"", "Some(Text { bytes: [97, 98], charset: \"utf8mb4\" })"),
             ("_latin1'a'", "Some(Text { bytes: [97], charset: \"latin1\" })"),
             ("_binary'a'", "Some(Binary([97]))"),

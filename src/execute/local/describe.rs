@@ -62,7 +62,7 @@ pub(super) async fn explain(
         Plan::Refusal(error) => return Err(error.clone()),
         Plan::Local(_) | Plan::Ddl(_) => return Err(Error::refused("Bifold: only queries and DML can be explained.")),
     };
-    if running.bound.is_some() && planned.params > 0 {
+    if running.bound.is_some_and(|bound| !bound.values.is_empty()) {
         return Err(Error::refused(
             "Bifold: EXPLAIN of a statement with parameters is not supported; write the values in the text.",
         ));

@@ -48,7 +48,7 @@ pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query
     // The home shard's server, whatever the query reads.
     let plan = Plan::Single(Single { template, effect: Effect::Write, bind, needs_schema: true });
     let assigns = survey.marks.assigns.into_iter().collect();
-    Ok(Outcome::Planned(Planned { plan, params: 0, assigns, kind: Kind::Write }))
+    Ok(Outcome::Planned(Planned { plan, assigns, kind: Kind::Write }))
 }
 
 fn points_elsewhere(element: &TableElement) -> bool {

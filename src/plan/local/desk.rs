@@ -82,8 +82,7 @@ impl Desk<'_> {
 
     /// The plan of a statement that the proxy answers, with rows or without.
     pub fn planned(&self, local: Local, kind: Kind) -> Outcome {
-        let params = crate::plan::params(self.source, self.fingerprint);
-        Outcome::Planned(Planned { plan: Plan::Local(Box::new(local)), params, assigns: Vec::new(), kind })
+        Outcome::Planned(Planned { plan: Plan::Local(Box::new(local)), assigns: Vec::new(), kind })
     }
 
     /// Cuts given by token, in the order of the text.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Local;
 use super::desk::Desk;
 use crate::error::{Error, Result};
-use crate::plan::{Effect, Kind, Outcome, Plan, Planned, params, statement};
+use crate::plan::{Effect, Kind, Outcome, Plan, Planned, statement};
 use crate::sql::ast::{Explain, ExplainTarget, Statement};
 
 pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
@@ -44,12 +44,7 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
     let planned = match inner(desk, explained) {
         Ok(Outcome::Planned(planned)) => planned,
         Ok(lacks @ Outcome::Lacks(_)) => return Ok(lacks),
-        Err(error) => Planned {
-            plan: Plan::Refusal(error),
-            params: params(desk.source, desk.fingerprint),
-            assigns: Vec::new(),
-            kind: Kind::Other,
-        },
+        Err(error) => Planned { plan: Plan::Refusal(error), assigns: Vec::new(), kind: Kind::Other },
     };
     Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
 }
