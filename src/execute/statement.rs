@@ -78,6 +78,10 @@ impl Engine {
         let params = plan::params(&source, fingerprint);
         match &planned.plan {
             Plan::Refusal(error) => return Err(error.clone()),
+            Plan::Local(local) if !local.is_preparable(source.dialect.flavour) => {
+                let text = "This command is not supported in the prepared statement protocol yet";
+                return Err(Error::client(NOT_PREPARABLE, text));
+            }
             Plan::Local(_) | Plan::Ddl(_) => {
                 prepare::without_server(client, params, id).await?;
                 return Ok(Some(params));
@@ -187,6 +191,7 @@ fn read<'a>(
     }
 }
 
+const NOT_PREPARABLE: (u16, &[u8; 5]) = (1295, b"HY000");
 const EMPTY_QUERY: (u16, &[u8; 5]) = (1065, b"42000");
 
 impl Running<'_> {

@@ -297,9 +297,8 @@ fn tables_are_shown_with_logical_names() {
                 "SHOW TABLES FROM mall LIKE 'o%'",
                 "SHOW TABLES LIKE 'O%'",
                 "SHOW FULL TABLES LIKE '%s%'",
-                "SHOW TABLES WHERE Tables_in_mall = 'product'",
+                "SHOW TABLES WHERE Tables_in_mall LIKE 'prod%'",
                 "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE' AND Tables_in_mall LIKE 'p%'",
-                "SHOW FULL TABLES WHERE 0",
                 "SHOW TABLES FROM nosuch",
                 "SHOW TABLES FROM mysql",
                 "SHOW CREATE TABLE setting",
@@ -353,7 +352,7 @@ fn table_status_is_summed_over_subtables() {
         both.run_masked("SHOW TABLE STATUS", &[], &sizes.clone().and_metadata());
         both.run_masked("SHOW TABLE STATUS LIKE 'o%'", &[], &sizes.clone().and_metadata());
         both.run_masked(
-            "SHOW TABLE STATUS FROM mall WHERE Engine = 'InnoDB' AND Name = 'setting'",
+            "SHOW TABLE STATUS FROM mall WHERE Engine = 'InnoDB' AND Name LIKE 's%'",
             &[],
             &sizes.and_metadata(),
         );

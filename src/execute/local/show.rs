@@ -39,10 +39,15 @@ async fn databases(running: &Running<'_>, client: &mut Client, filter: &Filter) 
     let mut names: Vec<String> = client.user.schemas.clone();
     names.push("information_schema".into());
     names.sort();
-    let home = running.engine.topology.servers()[0].no;
-    let mut table = Table::of(ask(running, client, home, "SHOW DATABASES WHERE 0").await?);
+    let asked = Asked {
+        server: running.engine.topology.servers()[0].no,
+        show: "SHOW DATABASES".into(),
+        first: "`Database`".into(),
+        title: "Database".into(),
+    };
+    let mut table = asked.columns(running, client, filter).await?;
     table.rows = names.into_iter().map(|name| vec![Some(name.into_bytes())]).collect();
-    filtered(running, client, home, &mut table, filter).await?;
+    asked.filter(running, client, &mut table, filter).await?;
     Ok(table)
 }
 
@@ -53,108 +58,145 @@ async fn tables(
     full: bool,
     filter: &Filter,
 ) -> Result<Table> {
-    let (home, from) = (schema.home().server, quoted(&schema.home().database));
     let words = if full { "FULL TABLES" } else { "TABLES" };
-    let mut table = Table::of(ask(running, client, home, &format!("SHOW {words} FROM {from}")).await?);
-    table.rows.retain_mut(|row| {
+    let asked = Asked {
+        server: schema.home().server,
+        show: format!("SHOW {words} FROM {}", quoted(&schema.home().database)),
+        first: quoted(&format!("Tables_in_{}", schema.home().database)),
+        title: format!("Tables_in_{}", schema.name),
+    };
+    let mut rows = ask(running, client, asked.server, &asked.show).await?.rows;
+    rows.retain_mut(|row| {
         let name = row[0].as_deref().and_then(|physical| fold::listed(schema, physical));
         let is_listed = name.is_some();
         row[0] = name;
         is_listed
     });
-    table.rows.sort();
-    table.rename(|at, names| {
-        if at == 0 {
-            names.name = format!("Tables_in_{}", schema.name).into_bytes();
-        }
-    })?;
-    filtered(running, client, home, &mut table, filter).await?;
+    rows.sort();
+    let mut table = asked.columns(running, client, filter).await?;
+    table.rows = rows;
+    asked.filter(running, client, &mut table, filter).await?;
     Ok(table)
 }
 
 async fn status(running: &Running<'_>, client: &mut Client, schema: &Schema, filter: &Filter) -> Result<Table> {
     let home = schema.home();
     let show = |database: &str| format!("SHOW TABLE STATUS FROM {}", quoted(database));
-    let mut table = Table::of(ask(running, client, home.server, &show(&home.database)).await?);
     let mut status = Status::default();
-    for row in std::mem::take(&mut table.rows) {
-        status.add(schema, true, row);
-    }
-    for shard in schema.shards().iter().filter(|shard| shard.no != home.no) {
+    for shard in schema.shards() {
         for row in ask(running, client, shard.server, &show(&shard.database)).await?.rows {
-            status.add(schema, false, row);
+            status.add(schema, shard.no == home.no, row);
         }
     }
+    let asked = Asked { server: home.server, show: show(&home.database), first: "`Name`".into(), title: String::new() };
+    let mut table = asked.columns(running, client, filter).await?;
     table.rows = status.lines().collect();
-    filtered(running, client, home.server, &mut table, filter).await?;
+    asked.filter(running, client, &mut table, filter).await?;
     Ok(table)
 }
 
-/// Leaves the lines that LIKE or WHERE wants; LIKE shows in the first column's title.
-async fn filtered(
-    running: &Running<'_>,
-    client: &mut Client,
+/// A SHOW of a server's, which knows what the columns are.
+struct Asked {
     server: ServerNo,
-    table: &mut Table,
-    filter: &Filter,
-) -> Result<()> {
-    let names = table.names()?;
-    let mut condition = b" WHERE ".to_vec();
-    match filter {
-        Filter::All => return Ok(()),
-        Filter::Like(pattern) => {
-            // Names are compared as they are spelled, on these servers.
-            condition.extend_from_slice(b"CAST(");
-            put_name(&names[0], &mut condition);
-            condition.extend_from_slice(b" AS BINARY) LIKE CAST(");
-            condition.extend_from_slice(pattern);
-            condition.extend_from_slice(b" AS BINARY)");
+    show: String,
+    /// The first column, as the server calls it, in quotes.
+    first: String,
+    /// What it is called for the client; empty: as the server calls it.
+    title: String,
+}
+
+impl Asked {
+    /// The columns, and no rows. LIKE shows in the first one's title: `Tables_in_mall (o%)`.
+    async fn columns(&self, running: &Running<'_>, client: &mut Client, filter: &Filter) -> Result<Table> {
+        let (no_rows, pattern) = match filter {
+            Filter::All => (String::new(), None),
+            // MySQL describes the columns otherwise where a condition is constant.
+            Filter::Where(_) => (format!(" WHERE {} LIKE ''", self.first), None),
+            Filter::Like(literal) => (" LIKE ''".into(), literal.get(1..literal.len().saturating_sub(1))),
+        };
+        let mut table = Table::of(ask(running, client, self.server, &format!("{}{no_rows}", self.show)).await?);
+        table.rows.clear();
+        if !self.title.is_empty() {
+            table.rename(|at, names| {
+                if at > 0 {
+                    return;
+                }
+                let mut title = self.title.clone().into_bytes();
+                if let Some(pattern) = pattern {
+                    title.extend_from_slice(b" (");
+                    title.extend_from_slice(pattern);
+                    title.push(b')');
+                }
+                if names.org_name == names.name {
+                    names.org_name = title.clone();
+                }
+                names.name = title;
+            })?;
         }
-        Filter::Where(text) => condition.extend_from_slice(text),
+        Ok(table)
     }
-    if table.rows.is_empty() {
-        return titled(table, filter);
+
+    /// Leaves the lines that LIKE or WHERE wants: a server decides, over a table derived from them.
+    async fn filter(
+        &self,
+        running: &Running<'_>,
+        client: &mut Client,
+        table: &mut Table,
+        filter: &Filter,
+    ) -> Result<()> {
+        let mut names = table.names()?;
+        if !self.title.is_empty() {
+            names[0] = self.title.clone().into_bytes();
+        }
+        let mut condition = b" WHERE ".to_vec();
+        match filter {
+            Filter::All => return Ok(()),
+            Filter::Like(pattern) => {
+                // Names are compared as they are spelled, on these servers.
+                condition.extend_from_slice(b"CAST(");
+                put_name(&names[0], &mut condition);
+                condition.extend_from_slice(b" AS BINARY) LIKE CAST(");
+                condition.extend_from_slice(pattern);
+                condition.extend_from_slice(b" AS BINARY)");
+            }
+            Filter::Where(text) => condition.extend_from_slice(text),
+        }
+        if table.rows.is_empty() {
+            return Ok(());
+        }
+        let mut text = b"SELECT bifold_line FROM (".to_vec();
+        put_lines(&names, &table.rows, &mut text);
+        text.extend_from_slice(b") AS bifold_lines");
+        text.extend_from_slice(&condition);
+        let answer = ask_bytes(running, client, self.server, &text).await?;
+        let mut wanted: Vec<usize> = answer.rows.iter().filter_map(line).collect();
+        wanted.sort_unstable();
+        let mut at = 0;
+        table.rows.retain(|_| {
+            at += 1;
+            wanted.binary_search(&(at - 1)).is_ok()
+        });
+        Ok(())
     }
-    let mut text = b"SELECT bifold_line FROM (".to_vec();
-    for (at, row) in table.rows.iter().enumerate() {
+}
+
+/// `SELECT 0 AS bifold_line, … UNION ALL SELECT 1 …`
+fn put_lines(names: &[Vec<u8>], rows: &[Row], text: &mut Vec<u8>) {
+    for (at, row) in rows.iter().enumerate() {
         text.extend_from_slice(if at == 0 { b"SELECT " } else { b" UNION ALL SELECT " });
         text.extend_from_slice(at.to_string().as_bytes());
         text.extend_from_slice(b" AS bifold_line");
         for (name, cell) in names.iter().zip(row) {
             text.extend_from_slice(b", ");
-            put_literal(cell.as_deref(), &mut text);
+            put_literal(cell.as_deref(), text);
             text.extend_from_slice(b" AS ");
-            put_name(name, &mut text);
+            put_name(name, text);
         }
     }
-    text.extend_from_slice(b") AS bifold_lines");
-    text.extend_from_slice(&condition);
-    let answer = ask_bytes(running, client, server, &text).await?;
-    let mut wanted: Vec<usize> = answer.rows.iter().filter_map(line).collect();
-    wanted.sort_unstable();
-    let mut at = 0;
-    table.rows.retain(|_| {
-        at += 1;
-        wanted.binary_search(&(at - 1)).is_ok()
-    });
-    titled(table, filter)
 }
 
 fn line(row: &Row) -> Option<usize> {
     std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok()
-}
-
-/// `Tables_in_mall (o%)`; SHOW TABLE STATUS keeps its titles.
-fn titled(table: &mut Table, filter: &Filter) -> Result<()> {
-    let Filter::Like(pattern) = filter else { return Ok(()) };
-    let pattern = pattern.get(1..pattern.len().saturating_sub(1)).unwrap_or_default().to_vec();
-    table.rename(|at, names| {
-        if at == 0 && names.name != b"Name" {
-            names.name.extend_from_slice(b" (");
-            names.name.extend_from_slice(&pattern);
-            names.name.push(b')');
-        }
-    })
 }
 
 fn put_name(name: &[u8], out: &mut Vec<u8>) {
@@ -172,7 +214,8 @@ fn put_literal(cell: Option<&[u8]>, out: &mut Vec<u8>) {
         Some(bytes) => {
             out.extend_from_slice(b"_utf8mb4 X'");
             bytes.iter().for_each(|byte| out.extend_from_slice(format!("{byte:02X}").as_bytes()));
-            out.push(b'\'');
+            // As a column has it: a literal beside it gives way.
+            out.extend_from_slice(b"' COLLATE utf8mb4_general_ci");
         }
     }
 }
@@ -211,17 +254,17 @@ fn grants(client: &Client) -> Table {
 }
 
 fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Option<Limit>) -> Table {
-    let (decimals, code_length) = match running.engine.profile.dialect.flavour {
+    let (decimals, digits) = match running.engine.profile.dialect.flavour {
         Flavour::MySql => (31, 5),
         Flavour::MariaDb => (39, 4),
     };
     let number = Column {
         kind: ColumnType::Long,
         collation: 63,
-        length: code_length,
+        length: digits,
         decimals: 0,
         flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY),
-        ..text_column(b"Code", 63, 4)
+        ..text_column(b"Code", 63, digits)
     };
     let text = |name, length| Column { flags: ColumnFlags::NOT_NULL, decimals, ..text_column(name, UTF8MB4, length) };
     let mut table = Table::new(&[text(b"Level", 28), number, text(b"Message", 2048)]);

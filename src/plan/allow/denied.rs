@@ -73,3 +73,7 @@ pub fn no_such_table(schema: &str, table: &str) -> Error {
 pub fn no_schema() -> Error {
     Error::client(code::NO_DB, "No database selected")
 }
+
+pub fn unknown_schema(schema: &str) -> Error {
+    Error::client(code::BAD_DB, format!("Unknown database '{schema}'"))
+}

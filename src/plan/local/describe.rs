@@ -67,7 +67,11 @@ pub(super) fn maintain(desk: &Desk<'_>, maintain: &Maintain) -> Result<Local> {
     let cuts: Vec<_> =
         maintain.tables.iter().zip(&found).map(|(table, found)| (table.span, found.physical_name())).collect();
     let text = desk.template(cuts);
-    Ok(of(found, text))
+    let mut local = of(found, text);
+    if let Local::Describe(describe) = &mut local {
+        describe.is_check = maintain.verb == MaintainVerb::Check;
+    }
+    Ok(local)
 }
 
 /// All tables are of one schema; there is at least one.
@@ -77,5 +81,5 @@ fn of(found: Vec<Table>, text: Template) -> Local {
 }
 
 fn on_home(schema: Arc<Schema>, tables: Vec<(String, String)>, text: Template) -> Local {
-    Local::Describe(Describe { text, server: schema.home().server, schema, tables })
+    Local::Describe(Describe { text, server: schema.home().server, schema, tables, is_check: false })
 }

@@ -17,9 +17,9 @@ use super::survey::Scene;
 use super::{Effect, Item, Kind, Outcome, Planned, Template, select};
 use crate::context::Setting;
 use crate::error::Result;
-use crate::sql::Source;
 use crate::sql::ast::{Statement, StatementKind};
 use crate::sql::fingerprint::Fingerprint;
+use crate::sql::{Flavour, Source};
 use crate::topology::{Schema, ServerNo};
 use desk::Desk;
 
@@ -99,6 +99,22 @@ pub enum Local {
     Lock(Arc<Planned>),
     /// UNLOCK TABLES: ends the transaction if tables were locked.
     Unlock,
+}
+
+impl Local {
+    /// Whether a server of this flavour prepares it (COM_STMT_PREPARE).
+    pub fn is_preparable(&self, flavour: Flavour) -> bool {
+        if flavour == Flavour::MariaDb {
+            return true;
+        }
+        match self {
+            Local::Transaction(Transaction::Commit(_) | Transaction::Rollback(_)) => true,
+            Local::Transaction(_) | Local::Use(_) | Local::Lock(_) | Local::Unlock => false,
+            Local::Show(Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) => false,
+            Local::Describe(describe) => !describe.is_check,
+            Local::Set(_) | Local::Show(_) | Local::Explain(_) | Local::Route(_) => true,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,4 +238,6 @@ pub struct Describe {
     pub schema: Arc<Schema>,
     /// Physical and logical names of the tables in the text.
     pub tables: Vec<(String, String)>,
+    /// CHECK TABLE, which MySQL does not prepare.
+    pub is_check: bool,
 }

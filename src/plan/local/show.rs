@@ -6,13 +6,16 @@ use crate::error::{Error, Result};
 use crate::plan::allow::denied;
 use crate::plan::allow::functions::{Function, function};
 use crate::sql::ast::{self, Expr, ExprKind, Literal, ShowFilter, ShowKind};
-use crate::sql::{Keyword, Kind, Span};
+use crate::sql::{Flavour, Keyword, Kind, Span};
 
 /// `None`: any server answers the text as it is.
 pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
     let local = match show.kind {
         ShowKind::Databases => Local::Show(Show::Databases(filter(desk, show)?)),
         ShowKind::Tables => {
+            if let Some(name) = show.db.map(|db| desk.name(db)).filter(|name| is_unknown(desk, name)) {
+                return Err(denied::unknown_schema(&name));
+            }
             let (schema, filter) = (desk.schema(show.db)?, filter(desk, show)?);
             Local::Show(Show::Tables { schema, full: show.full, filter })
         }
@@ -67,6 +70,12 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
         | ShowKind::Other => return Err(Error::refused("Bifold: this SHOW is not supported.")),
     };
     Ok(Some(local))
+}
+
+/// MySQL looks whether there is such a schema first; those of its own are there.
+fn is_unknown(desk: &Desk<'_>, name: &str) -> bool {
+    let own = ["information_schema", "performance_schema", "mysql", "sys"];
+    desk.source.dialect.flavour == Flavour::MySql && desk.asker.usable(name).is_none() && !own.contains(&name)
 }
 
 fn named(show: &ast::Show) -> Result<&ast::TableName> {
