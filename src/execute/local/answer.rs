@@ -49,6 +49,7 @@ impl Table {
                 table: column.table.into(),
                 org_table: column.org_table.into(),
                 name: column.name.into(),
+                org_name: column.org_name.into(),
             };
             rename(at, &mut names);
             let renamed = Column {
@@ -56,6 +57,7 @@ impl Table {
                 table: &names.table,
                 org_table: &names.org_table,
                 name: &names.name,
+                org_name: &names.org_name,
                 ..column
             };
             let mut out = Vec::new();
@@ -98,6 +100,7 @@ pub(super) struct Names {
     pub table: Vec<u8>,
     pub org_table: Vec<u8>,
     pub name: Vec<u8>,
+    pub org_name: Vec<u8>,
 }
 
 /// A cell of a text row; for a binary row as a value of its column's type.
