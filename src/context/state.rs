@@ -41,29 +41,57 @@ impl State {
         self.system(name).map(|text| text.trim_matches('\''))
     }
 
+    /// Character set and collation, as SQL text, where one SET NAMES gives them.
+    fn names(&self) -> Option<(&str, &str)> {
+        let [client, results, collation] = NAMES.map(|name| self.system(name));
+        let (client, collation) = (client?, collation?);
+        let charset = client.trim_matches('\'');
+        let fits = collation
+            .trim_matches('\'')
+            .strip_prefix(charset)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'));
+        (fits && results == Some(client)).then_some((client, collation))
+    }
+
     /// The SET statement that makes a connection in this state one in state `target`;
     /// `None` where there is nothing to set.
     pub fn difference(&self, target: &State) -> Option<String> {
         let mut set = String::new();
-        let mut put = |setting: &Setting, value: &str| {
+        let mut put = |part: &str| {
             set.push_str(if set.is_empty() { "SET " } else { ", " });
-            match setting {
-                Setting::System(name) => set.push_str(&format!("SESSION {name}={value}")),
-                Setting::User(name) => set.push_str(&format!("@`{}`={value}", name.replace('`', "``"))),
-            }
+            set.push_str(part);
         };
+        let differs = |setting: &Setting| self.settings.get(setting) != target.settings.get(setting);
+        let is_named = |setting: &Setting| matches!(setting, Setting::System(name) if NAMES.contains(&&**name));
+        // SET NAMES gives results the collation named, the variables one by one the default one.
+        let names =
+            target.names().filter(|_| target.settings.keys().any(|setting| is_named(setting) && differs(setting)));
+        if let Some((charset, collation)) = names {
+            put(&format!("NAMES {charset} COLLATE {collation}"));
+        }
+        let covered = |setting: &Setting| names.is_some() && is_named(setting);
         for (setting, value) in &target.settings {
-            if self.settings.get(setting) != Some(value) {
-                put(setting, value);
+            if differs(setting) && !covered(setting) {
+                put(&assignment(setting, value));
             }
         }
         for setting in self.settings.keys().filter(|setting| !target.settings.contains_key(*setting)) {
-            match setting {
-                Setting::System(_) => put(setting, "DEFAULT"),
-                Setting::User(_) => put(setting, "NULL"),
-            }
+            put(&match setting {
+                Setting::System(_) => assignment(setting, "DEFAULT"),
+                Setting::User(_) => assignment(setting, "NULL"),
+            });
         }
         (!set.is_empty()).then_some(set)
+    }
+}
+
+/// What SET NAMES sets; `character_set_connection` follows from the collation.
+const NAMES: [&str; 3] = ["character_set_client", "character_set_results", "collation_connection"];
+
+fn assignment(setting: &Setting, value: &str) -> String {
+    match setting {
+        Setting::System(name) => format!("SESSION {name}={value}"),
+        Setting::User(name) => format!("@`{}`={value}", name.replace('`', "``")),
     }
 }
 
@@ -134,6 +162,24 @@ mod tests {
         let b = states.with(&states.of([]), [(system("sql_mode"), "''".into())]);
         assert!(Arc::ptr_eq(&a, &b));
         assert_eq!(a.difference(&b), None);
+    }
+
+    #[test]
+    fn the_three_of_set_names_are_set_by_it() {
+        let states = States::default();
+        let state = |results: &str, collation: &str| {
+            let value = |name: &str, value: &str| (system(name), format!("'{value}'"));
+            states.of([
+                value("character_set_client", "utf8mb4"),
+                value("character_set_results", results),
+                value("collation_connection", collation),
+            ])
+        };
+        let from = state("utf8mb4", "utf8mb4_general_ci");
+        let set = |to: Arc<State>| from.difference(&to);
+        assert_eq!(set(state("utf8mb4", "utf8mb4_bin")).as_deref(), Some("SET NAMES 'utf8mb4' COLLATE 'utf8mb4_bin'"));
+        let apart = "SET SESSION character_set_results='latin1', SESSION collation_connection='latin1_bin'";
+        assert_eq!(set(state("latin1", "latin1_bin")).as_deref(), Some(apart));
     }
 
     #[test]

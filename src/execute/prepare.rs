@@ -69,6 +69,9 @@ pub(super) async fn at_one_place(
     conn.send(Command::StmtPrepare, text).await?;
     let adjust = Adjust { names: &part.names, insert_id: None, in_transaction: false, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, Kind::Prepare, adjust).await?;
+    if let Some(error) = &summary.error {
+        client.memory.failed(error);
+    }
     let Some((server_id, params)) = summary.prepared else { return Ok(false) };
     match running.planned.plan {
         // Its executions have other texts, with ids in them.

@@ -47,7 +47,7 @@ struct Held {
     /// The transaction was begun here.
     begun: bool,
     /// SET TRANSACTION was said here, for a statement that is a transaction by itself.
-    characterised: bool,
+    characterised: Option<Characteristics>,
 }
 
 /// What a connection is needed for.
@@ -79,7 +79,7 @@ impl Hold {
             Some(at) => at,
             None => {
                 let conn = servers.get(server).checkout(need.shape, need.state).await?;
-                self.held.push(Held { conn, server, wrote: false, bound: false, begun: false, characterised: false });
+                self.held.push(Held { conn, server, wrote: false, bound: false, begun: false, characterised: None });
                 self.held.len() - 1
             }
         };
@@ -106,7 +106,7 @@ impl Hold {
                 }
                 let usable = !need.bare && !held.conn.in_transaction();
                 if let Some(set) = self.next.statement().filter(|_| usable) {
-                    held.characterised = true;
+                    held.characterised = Some(self.next);
                     held.conn.run(&set).await?;
                     self.next = Characteristics::default();
                 }
@@ -156,10 +156,13 @@ impl Hold {
                 held.conn.refresh_status().await?;
             }
         }
-        for held in self.held.iter_mut().filter(|held| held.characterised && !held.conn.in_transaction()) {
-            // A statement that failed early may not have used it up: nobody else shall meet it.
-            held.conn.run("COMMIT").await?;
-            held.characterised = false;
+        for held in self.held.iter_mut().filter(|held| !held.conn.in_transaction()) {
+            let Some(characteristics) = held.characterised.take() else { continue };
+            // A statement that failed has not used it up: the next one meets it, and nobody else.
+            if failed {
+                held.conn.run("COMMIT").await?;
+                self.next = characteristics;
+            }
         }
         if self.held.iter().any(|held| held.begun && !held.conn.in_transaction()) {
             // A server ended the transaction: a deadlock rolled it back, or a statement committed

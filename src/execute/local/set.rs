@@ -11,6 +11,7 @@ use crate::execute::{exchange, settings};
 use crate::plan::local::{Characteristic, Step};
 use crate::plan::{Effect, Plan, Planned};
 use crate::route::Routed;
+use crate::sql::Flavour;
 use crate::transaction::Ending;
 
 pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut Routed, steps: &[Step]) -> Result<()> {
@@ -99,7 +100,11 @@ async fn next_transaction(
     match what {
         Characteristic::Isolation(value) => {
             let level = given(running, client, routed, value).await?;
-            client.hold.isolate_next(isolation(&level)?);
+            let variable = match running.engine.profile.dialect.flavour {
+                Flavour::MySql => "transaction_isolation",
+                Flavour::MariaDb => "tx_isolation",
+            };
+            client.hold.isolate_next(isolation(variable, &level)?);
         }
         Characteristic::ReadOnly(value) => {
             let read_only = switch("transaction_read_only", &given(running, client, routed, value).await?)?;
@@ -109,15 +114,15 @@ async fn next_transaction(
     Ok(())
 }
 
-/// The value of `transaction_isolation` in the words of SET TRANSACTION.
-fn isolation(level: &Given) -> Result<&'static str> {
+/// An isolation level in the words of SET TRANSACTION.
+fn isolation(variable: &str, level: &Given) -> Result<&'static str> {
     let text = level.text().to_ascii_uppercase();
     match (level, text.as_str()) {
         (Given::Word(_), "READ-UNCOMMITTED") | (Given::Integer(0), _) => Ok("READ UNCOMMITTED"),
         (Given::Word(_), "READ-COMMITTED") | (Given::Integer(1), _) => Ok("READ COMMITTED"),
         (Given::Word(_), "REPEATABLE-READ") | (Given::Integer(2), _) | (Given::Default, _) => Ok("REPEATABLE READ"),
         (Given::Word(_), "SERIALIZABLE") | (Given::Integer(3), _) => Ok("SERIALIZABLE"),
-        (_, _) => Err(wrong_value("transaction_isolation", level)),
+        (_, _) => Err(wrong_value(variable, level)),
     }
 }
 

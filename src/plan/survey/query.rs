@@ -7,6 +7,7 @@ use super::scope::Env;
 use super::tables::Spot;
 use super::{Export, FoundKind, Origin, Survey};
 use crate::error::{Error, Result};
+use crate::plan::allow::denied;
 use crate::plan::predicate::{self, Column, Fact, SourceNo};
 use crate::plan::{KeyColumn, KeyMatch, Patch};
 use crate::sql::Span;
@@ -199,11 +200,8 @@ impl Survey<'_> {
         match into.map(|into| &into.target) {
             None => {}
             Some(IntoTarget::Variables(variables)) => variables.iter().for_each(|variable| self.assigned(*variable)),
-            Some(IntoTarget::File) => {
-                return Err(Error::refused(
-                    "Bifold: SELECT … INTO OUTFILE writes on a server's disk: not through the proxy.",
-                ));
-            }
+            // On a server's disk.
+            Some(IntoTarget::File) => return Err(denied::privilege("FILE")),
         }
         Ok(())
     }
