@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::Subject;
@@ -25,21 +26,21 @@ pub(super) async fn check(
     report: &mut Report<'_>,
 ) {
     let mut asking = JoinSet::new();
-    for schema in subject.topology.schemas() {
-        for probe in probes {
-            let there = |shard: &ShardNo| probe.databases.contains_key(&schema.shard(*shard).database);
-            let shards: Vec<ShardNo> = schema.shards_on(probe.no).map(|shard| shard.no).filter(there).collect();
-            let (schema, server, reading) = (schema.clone(), servers.get(probe.no).clone(), reading.clone());
+    for probe in probes {
+        let queue = Arc::new(Mutex::new(shards_of(subject, probe)));
+        let width = READERS.min(usize::try_from(subject.config.backend.connections).unwrap_or(READERS));
+        for _ in 0..width.min(queue.lock().len()) {
+            let (server, reading, queue) = (servers.get(probe.no).clone(), reading.clone(), queue.clone());
             asking.spawn(async move {
-                let read = read_shards(&server, &reading, &schema, &shards).await;
-                (schema.name.clone(), server, read)
+                let read = read_shards(&server, &reading, &queue).await;
+                (server, read)
             });
         }
     }
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
-    for (schema, server, read) in asking.join_all().await {
+    for (server, read) in asking.join_all().await {
         match read {
-            Ok(shards) => found.entry(schema).or_default().extend(shards),
+            Ok(shards) => shards.into_iter().for_each(|(schema, shard)| found.entry(schema).or_default().push(shard)),
             Err(error) => report.mistake(
                 &["server", &server.no.0.to_string()],
                 format!("reading the tables of server {} failed: {error}", server.name),
@@ -59,51 +60,67 @@ pub(super) async fn check(
     }
 }
 
+/// Connections that read one server's tables.
+const READERS: usize = 4;
+
+type Queue = Mutex<Vec<(Arc<Schema>, ShardNo)>>;
+
+/// The shards on a server whose databases are there.
+fn shards_of(subject: &Subject<'_>, probe: &Probe) -> Vec<(Arc<Schema>, ShardNo)> {
+    let of = |schema: &Arc<Schema>| -> Vec<(Arc<Schema>, ShardNo)> {
+        let there = schema.shards_on(probe.no).filter(|shard| probe.databases.contains_key(&shard.database));
+        there.map(|shard| (schema.clone(), shard.no)).collect()
+    };
+    subject.topology.schemas().flat_map(of).collect()
+}
+
 /// What one shard holds of its schema's tables.
 struct Found {
     shard: ShardNo,
     /// Names of all tables of the database.
     names: BTreeSet<String>,
-    /// By logical table: the subtables that are there, with their definitions.
-    tables: HashMap<String, BTreeMap<SubtableNo, Definition>>,
-    /// By logical table: what is wrong with one subtable of each definition.
-    breaches: HashMap<String, Vec<(SubtableNo, Vec<Breach>)>>,
+    /// By logical table.
+    tables: HashMap<String, Held>,
 }
 
-async fn read_shards(
-    server: &Arc<Server>,
-    reading: &Arc<State>,
-    schema: &Schema,
-    shards: &[ShardNo],
-) -> Result<Vec<Found>> {
+/// What one shard holds of one table.
+#[derive(Default)]
+struct Held {
+    /// The subtables that are there; each with the position of its definition.
+    subtables: BTreeMap<SubtableNo, usize>,
+    /// The definitions that occur, each once: subtables are many, and almost always alike.
+    definitions: Vec<Definition>,
+    /// What is wrong with one subtable of each definition.
+    breaches: Vec<Breach>,
+}
+
+async fn read_shards(server: &Arc<Server>, reading: &Arc<State>, queue: &Queue) -> Result<Vec<(String, Found)>> {
     let mut conn = probe::connect(server, reading).await?;
     let mut found = Vec::new();
-    for shard in shards {
-        found.push(read_shard(&mut conn, schema, *shard).await?);
+    loop {
+        let Some((schema, shard)) = queue.lock().pop() else { return Ok(found) };
+        found.push((schema.name.clone(), read_shard(&mut conn, &schema, shard).await?));
     }
-    Ok(found)
 }
 
 async fn read_shard(conn: &mut Conn, schema: &Schema, shard: ShardNo) -> Result<Found> {
     let database = &schema.shard(shard).database;
     let sql = format!("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {}", quoted(database));
     let names: BTreeSet<String> = probe::texts(conn, &sql).await?.into_iter().flatten().collect();
-    let mut found = Found { shard, names, tables: HashMap::new(), breaches: HashMap::new() };
+    let mut found = Found { shard, names, tables: HashMap::new() };
     for rule in schema.rules() {
-        let mut definitions = BTreeMap::new();
-        let mut judged: Vec<(Definition, SubtableNo)> = Vec::new();
-        let mut breaches_of_table = Vec::new();
+        let mut held = Held::default();
         for (subtable, naming) in expected(rule, shard).filter(|(_, naming)| found.names.contains(&naming.physical)) {
             let definition = read_definition(conn, database, &naming).await?;
-            if !judged.iter().any(|(known, _)| *known == definition) {
+            let known = held.definitions.iter().position(|known| *known == definition);
+            if known.is_none() {
                 let facts = read_facts(conn, database, &naming.physical).await?;
-                breaches_of_table.push((subtable, breaches(rule, &facts)));
-                judged.push((definition.clone(), subtable));
+                held.breaches.extend(breaches(rule, &facts));
+                held.definitions.push(definition);
             }
-            definitions.insert(subtable, definition);
+            held.subtables.insert(subtable, known.unwrap_or(held.definitions.len() - 1));
         }
-        found.tables.insert(rule.name.clone(), definitions);
-        found.breaches.insert(rule.name.clone(), breaches_of_table);
+        found.tables.insert(rule.name.clone(), held);
     }
     Ok(found)
 }
@@ -148,7 +165,7 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn check(&self, report: &mut Report<'_>) {
-        let present: usize = self.shards.iter().map(|found| found.tables[&self.rule.name].len()).sum();
+        let present: usize = self.shards.iter().map(|found| found.tables[&self.rule.name].subtables.len()).sum();
         if present == 0 {
             return self.not_created(report);
         }
@@ -179,7 +196,7 @@ impl Table<'_> {
 
     fn missing(&self, report: &mut Report<'_>) {
         for found in self.shards {
-            let there = &found.tables[&self.rule.name];
+            let there = &found.tables[&self.rule.name].subtables;
             let missing: Vec<String> = expected(self.rule, found.shard)
                 .filter(|(subtable, _)| !there.contains_key(subtable))
                 .map(|(_, naming)| naming.physical)
@@ -243,7 +260,9 @@ impl Table<'_> {
     fn differing(&self, report: &mut Report<'_>) {
         let mut groups: Vec<(&Definition, Vec<Place>)> = Vec::new();
         for found in self.shards {
-            for (subtable, definition) in &found.tables[&self.rule.name] {
+            let held = &found.tables[&self.rule.name];
+            for (subtable, at) in &held.subtables {
+                let definition = &held.definitions[*at];
                 let place = Place { shard: found.shard, subtable: *subtable };
                 match groups.iter_mut().find(|(known, _)| *known == definition) {
                     Some((_, places)) => places.push(place),
@@ -274,7 +293,7 @@ impl Table<'_> {
 
     fn breaches(&self, report: &mut Report<'_>) {
         let mut told: Vec<&Breach> = Vec::new();
-        for breach in self.shards.iter().flat_map(|found| &found.breaches[&self.rule.name]).flat_map(|(_, list)| list) {
+        for breach in self.shards.iter().flat_map(|found| &found.tables[&self.rule.name].breaches) {
             if !told.contains(&breach) {
                 report.mistake(&self.key(breach.topology_key), &breach.what, &breach.remedy);
                 told.push(breach);

@@ -73,7 +73,7 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
             line(out, format_args!("write scatter over {over}"));
             template(out, &write.template, of);
         }
-        Plan::Ddl(ddl) => line(out, format_args!("ddl: {ddl:?}")),
+        Plan::Ddl(ddl) => line(out, format_args!("{ddl}")),
         Plan::Refusal(error) => line(
             out,
             format_args!(

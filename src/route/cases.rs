@@ -217,6 +217,9 @@ impl World {
             }
             Err(error) => return refusal(&error),
         };
+        if let Plan::Ddl(ddl) = &planned.plan {
+            return format!("{ddl}\n");
+        }
         let mut bytes = Vec::new();
         let params = setting.params.as_ref().map(|values| with_values(values, &setting.dialect, &mut bytes));
         match params {

@@ -379,7 +379,7 @@ fn what_the_topology_forbids_is_refused_before_a_server_is_asked() {
         refused("TRUNCATE elsewhere.t", 1142, "DROP command denied to user 'app'@'127.0.0.1'");
         refused("ALTER TABLE orders DROP COLUMN UID", 1235, "`UID` is the sharding key");
         refused("ALTER TABLE orders RENAME COLUMN n TO uid", 1235, "given to another column");
-        refused("ALTER TABLE orders CHANGE id other BIGINT", 1235, "the id that Bifold fills");
+        refused("ALTER TABLE orders CHANGE id other BIGINT", 1235, "`id` is the id of table");
         refused("ALTER TABLE orders RENAME TO t", 1235, "cannot be renamed");
         refused("RENAME TABLE t TO orders", 1235, "where `orders` lives");
         refused("ALTER TABLE orders ENGINE=CONNECT", 1235, "ENGINE=connect");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::create::differs;
 use super::places::{Job, spoken};
-use super::{Outcome, Task};
+use super::{Outcome, Task, note};
 use crate::definition::Definition;
 use crate::error::{Error, Result};
 use crate::plan::ddl::{Target, Text};
@@ -39,6 +39,11 @@ pub(super) async fn run(task: &Task<'_>, target: &Target, text: &Text) -> Result
     // 3. Then all.
     let progress = task.send_all(jobs(others), task.actor.state).await;
     answers.extend(progress.complete(done + 1, logical)?);
+    let told = outcome.diagnostics.len();
+    let warned = answers.iter().filter(|(_, answer)| usize::from(answer.warnings) > told).count();
+    if warned > 0 {
+        outcome.diagnostics.push(note(&format!("Bifold: rows of {warned} places gave further warnings")));
+    }
     outcome.affected = answers.iter().map(|(_, answer)| answer.affected).sum();
     outcome.info = summed(answers.iter().map(|(_, answer)| answer.info.as_slice()));
     Ok(outcome)

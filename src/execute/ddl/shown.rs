@@ -11,6 +11,9 @@ use crate::plan::ddl::Target;
 use crate::shard::{Answer, Conn};
 use crate::topology::{Place, ShardNo};
 
+/// Answers held at a time: a few MB of definitions.
+const IN_HAND: usize = 4096;
+
 impl Task<'_> {
     /// The places of a table that are there.
     pub(super) async fn existing(&self, target: &Target) -> Result<BTreeSet<Place>> {
@@ -32,21 +35,24 @@ impl Task<'_> {
         target: &Target,
         places: impl IntoIterator<Item = Place>,
     ) -> Result<Vec<(Definition, Vec<Place>)>> {
-        let job = |place: Place| {
+        let job = |place: &Place| {
             let naming = target.naming(place.subtable);
-            Job { place, text: show_create(self.database_of(place), &naming).into_bytes() }
+            Job { place: *place, text: show_create(self.database_of(*place), &naming).into_bytes() }
         };
         let reading = reading_state(self.actor.states);
-        let progress = self.send_all(places.into_iter().map(job).collect(), &reading).await;
-        if let Some((_, error)) = progress.failed.into_iter().next() {
-            return Err(error);
-        }
+        let places: Vec<Place> = places.into_iter().collect();
         let mut groups: Vec<(Definition, Vec<Place>)> = Vec::new();
-        for (place, answer) in progress.done {
-            let definition = definition(answer, &target.naming(place.subtable))?;
-            match groups.iter_mut().find(|(known, _)| *known == definition) {
-                Some((_, places)) => places.push(place),
-                None => groups.push((definition, vec![place])),
+        for places in places.chunks(IN_HAND) {
+            let progress = self.send_all(places.iter().map(job).collect(), &reading).await;
+            if let Some((_, error)) = progress.failed.into_iter().next() {
+                return Err(error);
+            }
+            for (place, answer) in progress.done {
+                let definition = definition(answer, &target.naming(place.subtable))?;
+                match groups.iter_mut().find(|(known, _)| *known == definition) {
+                    Some((_, places)) => places.push(place),
+                    None => groups.push((definition, vec![place])),
+                }
             }
         }
         groups.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));

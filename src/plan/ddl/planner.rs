@@ -245,14 +245,14 @@ impl Planner<'_> {
         let Some(sharded) = target.rule().and_then(|rule| rule.sharded()) else { return Ok(()) };
         let is = |name: &str| name.to_lowercase() == column.to_lowercase();
         let role = if is(&sharded.key) {
-            "the sharding key"
+            "sharding key"
         } else if sharded.id.as_ref().is_some_and(|id| is(&id.column)) {
-            "the id that Bifold fills"
+            "id"
         } else {
             return Ok(());
         };
         Err(Error::refused(format!(
-            "Bifold: `{column}` is {role} of table `{}` and cannot be {fate}. Create a table of the new form and copy the rows into it.",
+            "Bifold: `{column}` is the {role} of table `{}` and cannot be {fate}. Create a table of the new form and copy the rows into it.",
             target.table
         )))
     }
