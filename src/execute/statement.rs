@@ -26,6 +26,19 @@ pub struct Scratch {
     routed: Routed,
 }
 
+/// What an idle session keeps of it, in bytes.
+const RESTING: usize = 8 * 1024;
+
+impl Scratch {
+    /// After a long statement the memory goes back.
+    pub fn rest(&mut self) {
+        let bytes = self.tokens.capacity() * size_of::<Token>() + self.key.capacity() + self.routed.buffer.capacity();
+        if bytes > RESTING {
+            *self = Scratch::default();
+        }
+    }
+}
+
 /// The parameters of a prepared statement's execution.
 #[derive(Clone, Copy)]
 pub struct Bound<'a> {

@@ -1,27 +1,27 @@
 //! One client, from its login to its end: a command is read, carried out and answered, then the
 //! next. What a statement means and where it goes is left to the floors below.
 
+mod idle;
 mod login;
 mod prepared;
 
 use std::sync::Arc;
-
-use tokio::time::timeout;
 
 use crate::error::{Error, Result, code};
 use crate::execute::{Client, Engine, Scratch};
 use crate::protocol::Command;
 use crate::wire::Packet;
 
+use idle::Idle;
 pub use login::{log_in, offer};
 use prepared::Statements;
 
-#[derive(Debug)]
 pub struct Session {
     client: Client,
     engine: Arc<Engine>,
     statements: Statements,
     scratch: Scratch,
+    idle: Idle,
 }
 
 /// What follows a command.
@@ -32,7 +32,8 @@ enum Next {
 
 impl Session {
     pub fn new(client: Client, engine: Arc<Engine>) -> Self {
-        Session { client, engine, statements: Statements::default(), scratch: Scratch::default() }
+        let idle = Idle::new(engine.config.limits.idle);
+        Session { client, engine, statements: Statements::default(), scratch: Scratch::default(), idle }
     }
 
     /// Serves the client until it leaves or can't be served any more. Whatever it still held on
@@ -63,14 +64,22 @@ impl Session {
         }
     }
 
-    /// Waits with no buffer in hand; `None` where the client hung up or was idle for too long.
+    /// Waits with no buffer in hand; `None` where the client hung up, or was silent for too long,
+    /// be it in the middle of a command.
     async fn next_command(&mut self) -> Result<Option<Packet>> {
         self.client.wire.begin_command();
-        match timeout(self.engine.config.limits.idle, self.client.wire.wait_readable()).await {
-            Ok(readable) => readable?,
-            Err(_) => return Ok(None),
+        self.scratch.rest();
+        self.idle.restart();
+        let wire = &mut self.client.wire;
+        let command = async {
+            wire.wait_readable().await?;
+            wire.read_packet().await
+        };
+        tokio::select! {
+            biased;
+            command = command => command,
+            () = self.idle.expired() => Ok(None),
         }
-        self.client.wire.read_packet().await
     }
 
     async fn carry_out(&mut self, packet: &[u8]) -> Result<Next> {

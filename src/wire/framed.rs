@@ -374,7 +374,11 @@ impl Framed {
         while done < total {
             let queued = IoSlice::new(&self.output[done.min(self.output.len())..]);
             let behind = IoSlice::new(&bytes[done.saturating_sub(self.output.len())..]);
-            let parts = if queued.is_empty() { &[behind][..] } else { &[queued, behind][..] };
+            let parts = match (queued.is_empty(), behind.is_empty()) {
+                (false, true) => &[queued][..],
+                (true, _) => &[behind][..],
+                (false, false) => &[queued, behind][..],
+            };
             done += self.stream.write(parts).await.map_err(|error| self.write_failed(error))?;
         }
         self.stream.flush().await.map_err(|error| self.write_failed(error))?;

@@ -32,9 +32,11 @@ impl Stream {
 
     /// One write of as much as goes, from the front.
     pub(crate) async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        let written = match self {
-            Stream::Plain(tcp) => tcp.write_vectored(parts).await?,
-            Stream::Tls(tls) => tls.write_vectored(parts).await?,
+        let written = match (self, parts) {
+            // send(2) has less to look at than writev(2).
+            (Stream::Plain(tcp), [part]) => tcp.write(part).await?,
+            (Stream::Plain(tcp), parts) => tcp.write_vectored(parts).await?,
+            (Stream::Tls(tls), parts) => tls.write_vectored(parts).await?,
         };
         if written == 0 {
             return Err(io::ErrorKind::WriteZero.into());
