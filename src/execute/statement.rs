@@ -9,6 +9,7 @@ use super::engine::Engine;
 use super::ids::Stash;
 use super::{ddl, local, prepare, single, spread};
 use crate::error::{Error, Result};
+use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
 use crate::plan::{self, Outcome, Plan, Planned, Scene};
 use crate::protocol::execute::{Bindings, Execute};
@@ -200,7 +201,7 @@ fn read<'a>(
     let rest = end + u32::from(source.kind(end) == Kind::Semicolon);
     match source.kind(rest) {
         Kind::End => Ok(source),
-        _ => Err(parser::syntax_error(&source, rest)),
+        _ => Err(allow::body(&source).unwrap_or_else(|| parser::syntax_error(&source, rest))),
     }
 }
 

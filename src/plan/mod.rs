@@ -99,9 +99,10 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// DDL owns its text: a form with other literals in it would run with these.
+    /// DDL owns its text: a form with other literals in it would run with these. A refusal may
+    /// name the client's address.
     pub fn serves_its_form(&self) -> bool {
-        !matches!(self.plan, Plan::Ddl(_))
+        !matches!(self.plan, Plan::Ddl(_) | Plan::Refusal(_))
     }
 }
 

@@ -221,7 +221,10 @@ impl Conn {
                     rows.extend_from_slice(&bytes[..len]);
                     len
                 }
-                Piece::RowsEnd { len, .. } => len,
+                Piece::RowsEnd { len, ref status } => {
+                    answer.warnings = rows_end_warnings(&bytes[..len], status);
+                    len
+                }
                 Piece::Ok { len, .. } => {
                     let ok = OkPacket::parse(&bytes[HEADER..len], Capabilities::NONE)?;
                     (answer.affected, answer.warnings) = (ok.affected_rows, ok.warnings);
@@ -336,6 +339,12 @@ impl Conn {
             self.queue_close(id);
         }
     }
+}
+
+/// The warnings of an EOF packet stand before its status, of an OK packet behind.
+fn rows_end_warnings(packet: &[u8], status: &std::ops::Range<usize>) -> u16 {
+    let at = if packet.len() < HEADER + 7 { status.start - 2 } else { status.end };
+    packet.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
 }
 
 /// COM_STMT_CLOSE has no reply.

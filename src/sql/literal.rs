@@ -79,8 +79,12 @@ fn unescape(inner: &[u8], quote: u8, escapes: bool, charset: Charset, out: &mut 
                 b'Z' => out.push(26),
                 // these keep the backslash: LIKE needs it
                 like @ (b'%' | b'_') => out.extend_from_slice(&[b'\\', like]),
-                // one byte, be it half a character: so the servers read it
-                other => out.push(other),
+                other => {
+                    // the escaped character may be one of several bytes
+                    let length = if other < 0x80 { 1 } else { charset.step(&inner[at..]) };
+                    out.extend_from_slice(&inner[at..at + length]);
+                    at += length - 1;
+                }
             }
         } else {
             out.push(b);
@@ -359,7 +363,7 @@ mod tests {
         let mut gbk = mysql();
         gbk.charset = Charset::Gbk;
         assert_eq!(text(b"'\xbf\\'", gbk), b"\xbf\\");
-        assert_eq!(text(b"'\\\xbf\\x'", gbk), b"\xbfx");
+        assert_eq!(text(b"'\\\xbf\\x'", gbk), b"\xbf\\x");
     }
 
     #[test]

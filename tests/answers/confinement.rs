@@ -1,7 +1,7 @@
 //! What a user may not touch is refused as a server refuses it to an account with rights on its
 //! own schema only; what is not supported has a sentence.
 
-use crate::common::{Both, Mask, Protocol, on_each_server_by};
+use crate::common::{Answer, Both, Mask, Protocol, on_each_server_by};
 
 const TABLES: &str = "[schema.mall.table.orders]\nkey = \"uid\"\ntables = 4\n";
 
@@ -56,10 +56,47 @@ fn what_is_not_the_users_is_refused_as_a_server_does() {
             "SHOW ENGINE INNODB STATUS",
             "CHECK TABLE mysql.user",
             "CHECKSUM TABLE mysql.user",
+            "SHOW COLUMNS FROM user FROM mysql",
+            "EXPLAIN SELECT * FROM mysql.user",
+            "WITH x AS (SELECT * FROM mysql.user) SELECT * FROM x",
+            "SELECT * FROM t JOIN mysql.user u ON t.id = u.id",
+            "SELECT 1 UNION SELECT 1 FROM mysql.user",
+            "UPDATE t, mysql.user SET t.v = 1",
+            "UPDATE t SET v = (SELECT 1 FROM mysql.user)",
+            "DELETE t FROM t JOIN mysql.user u",
+            "INSERT INTO t VALUES (1, (SELECT 1 FROM mysql.user))",
+            "INSERT INTO t (id) VALUES (1) ON DUPLICATE KEY UPDATE v = (SELECT 1 FROM mysql.user)",
+            "SET @a = (SELECT 1 FROM mysql.user)",
+            "DO (SELECT 1 FROM mysql.user)",
+            "CREATE TABLE mysql.y (a INT)",
+            "CREATE TABLE t4 LIKE mysql.user",
+            "CREATE TABLE t4 AS SELECT * FROM mysql.user",
+            "DROP TABLE mysql.user",
+            "ALTER TABLE mysql.user ADD b INT",
+            "TRUNCATE mysql.user",
+            "RENAME TABLE t TO mysql.t",
+            "CREATE INDEX i ON mysql.user (a)",
+            "DROP INDEX i ON mysql.user",
+            "SELECT mysql.f()",
+            "GRANT SELECT ON mall.* TO app@'%'",
+            "GRANT SELECT ON mysql.* TO app@'%'",
         ] {
             both.run_masked(statement, &[], &Mask::default().and_error_text());
         }
         both.run("SELECT 1");
+        for statement in [
+            "SELECT LOAD_FILE('/etc/passwd')",
+            "SELECT 1 FROM t WHERE v = LOAD_FILE('/etc/passwd')",
+            "INSERT INTO t VALUES (9, LOAD_FILE('/etc/passwd'))",
+            "UPDATE t SET v = LENGTH(LOAD_FILE('/etc/passwd'))",
+            "SET @a = LOAD_FILE('/etc/passwd')",
+            "SET autocommit = LOAD_FILE('/etc/passwd')",
+            "DO LOAD_FILE('/etc/passwd')",
+            "SHOW TABLES WHERE LOAD_FILE('/etc/passwd') IS NULL",
+        ] {
+            let answers = both.proxied.query(statement);
+            assert!(matches!(&answers[..], [Answer::Err(error)] if error.code == 1227), "{statement}: {answers:?}");
+        }
     });
 }
 
@@ -78,6 +115,15 @@ fn physical_names_are_as_if_they_were_not_there() {
             "USE mall_0",
             "SHOW TABLES FROM mall_1 LIKE 'x'",
             "ANALYZE TABLE mall_0.t",
+            "DROP TABLE orders_0001",
+            "ALTER TABLE orders_0001 ADD b INT",
+            "TRUNCATE orders_0001",
+            "CREATE INDEX i ON orders_0001 (note)",
+            "DROP TABLE mall_0.t",
+            "CREATE TABLE mall_0.x (a INT)",
+            "SELECT mall_0.f()",
+            "CALL mall_0.p()",
+            "INSERT INTO t SELECT 1, 2 FROM mall_1.orders_0000",
         ] {
             both.run_masked(statement, &[], &Mask::default().and_error_text());
         }
@@ -108,6 +154,9 @@ fn what_is_not_supported_has_a_sentence() {
             ("SHOW TABLES WHERE Tables_in_mall IN (SELECT 1)", "subquery"),
             ("DROP DATABASE mall", "topology"),
             ("CREATE TABLE x (id INT) ENGINE=MRG_MyISAM UNION=(t)", ""),
+            ("CREATE TABLE orders_0001 (id INT)", ""),
+            ("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END", "procedure"),
+            ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN SET NEW.v = 1; SET NEW.v = 2; END", "trigger"),
         ] {
             both.refused(statement, words);
         }

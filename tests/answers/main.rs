@@ -8,3 +8,4 @@ mod confinement;
 mod harness;
 mod login;
 mod session;
+mod statements;

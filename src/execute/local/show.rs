@@ -22,7 +22,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Show)
         Show::Databases(filter) => databases(running, client, filter).await?,
         Show::Tables { schema, full, filter } => tables(running, client, schema, *full, filter).await?,
         Show::TableStatus { schema, filter } => status(running, client, schema, filter).await?,
-        Show::Grants => grants(client),
+        Show::Grants => grants(running, client),
         Show::Diagnostics { level, limit } => diagnostics(running, client, *level, *limit),
         Show::DiagnosticsCount(level) => count(client, *level),
     };
@@ -241,10 +241,14 @@ async fn ask_bytes(running: &Running<'_>, client: &mut Client, server: ServerNo,
 /// The collation number of utf8mb4_general_ci, which both servers have.
 const UTF8MB4: u16 = 45;
 
-fn grants(client: &Client) -> Table {
+fn grants(running: &Running<'_>, client: &Client) -> Table {
     let user = &client.user.name;
     let title = format!("Grants for {user}@%");
-    let mut table = Table::new(&[text_column(title.as_bytes(), UTF8MB4, 4096)]);
+    let plain = text_column(title.as_bytes(), UTF8MB4, 4096);
+    let mut table = Table::new(&[match running.engine.profile.dialect.flavour {
+        Flavour::MySql => plain,
+        Flavour::MariaDb => Column { flags: ColumnFlags::NOT_NULL, decimals: 39, ..plain },
+    }]);
     let account = format!("{}@`%`", quoted(user));
     table.push([format!("GRANT USAGE ON *.* TO {account}").as_bytes()]);
     for schema in &client.user.schemas {

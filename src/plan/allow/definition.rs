@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::sql::ast::{
     Action, AlterSpecKind, AlterTable, CreateTable, DatabaseDdl, ObjectDdl, ObjectKind, TableOption, TableOptionKind,
 };
-use crate::sql::{Source, literal};
+use crate::sql::{Keyword, Source, literal};
 
 pub(super) fn create(source: &Source<'_>, create: &CreateTable) -> Result<()> {
     create.options.iter().try_for_each(|option| table_option(source, option))
@@ -80,6 +80,10 @@ pub(super) fn database(source: &Source<'_>, ddl: &DatabaseDdl, asker: &Asker<'_>
     }
 }
 
+fn by_dba(what: &str) -> Error {
+    not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only")
+}
+
 pub(super) fn object(ddl: &ObjectDdl, asker: &Asker<'_>) -> Error {
     let by_dba =
         |what: &str| not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only");
@@ -95,3 +99,22 @@ pub(super) fn object(ddl: &ObjectDdl, asker: &Asker<'_>) -> Error {
         ObjectKind::Server => denied::privilege("SUPER"),
     }
 }
+
+/// The refusal of a routine whose body holds statements of its own, if that is what a text of
+/// several statements begins with.
+pub fn body(source: &Source<'_>) -> Option<Error> {
+    if source.keyword(0) != Keyword::Create {
+        return None;
+    }
+    let named = (1..WORDS_BEFORE_KIND).find_map(|token| match source.keyword(token) {
+        Keyword::Procedure => Some("the definition of a procedure"),
+        Keyword::Function => Some("the definition of a function"),
+        Keyword::Trigger => Some("the definition of a trigger"),
+        Keyword::Event => Some("the definition of an event"),
+        _ => None,
+    });
+    named.map(by_dba)
+}
+
+/// `CREATE OR REPLACE DEFINER = 'a' @ 'b' AGGREGATE FUNCTION`
+const WORDS_BEFORE_KIND: u32 = 12;

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use super::Scene;
 use crate::error::{Error, Result, code};
-use crate::sql::ast::{ExplainTarget, MaintainVerb, OtherKind, Statement, StatementKind};
-use crate::sql::{Flavour, Source};
-
+use crate::sql::ast::{ExplainTarget, MaintainVerb, Name, Other, OtherKind, Statement, StatementKind};
+use crate::sql::{Flavour, Keyword, Kind, Source, Span, literal};
 use crate::topology::Schema;
+
+pub use definition::body;
 
 /// Who asks for a statement, and in whose words a refusal is said.
 #[derive(Clone, Copy)]
@@ -28,8 +29,7 @@ pub(super) struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// A schema of the topology that the user may use.
     pub fn usable(&self, schema: &str) -> Option<&'a Arc<Schema>> {
-        let allowed = self.scene.allowed.iter().any(|allowed| allowed == schema);
-        self.scene.topology.schema(schema).filter(|_| allowed)
+        self.scene.topology.schema(schema).filter(|_| self.scene.may_use(schema))
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
             Err(not_yet("PREPARE and EXECUTE as SQL text", "use the prepared statements of the driver"))
         }
         StatementKind::Maintain(maintain) => maintenance(maintain.verb),
-        StatementKind::Other(other) => Err(other_kind(other.kind, asker)),
+        StatementKind::Other(other) => Err(other_kind(source, other, asker)),
     }
 }
 
@@ -94,9 +94,9 @@ fn maintenance(verb: MaintainVerb) -> Result<()> {
     }
 }
 
-fn other_kind(kind: OtherKind, asker: &Asker<'_>) -> Error {
-    match kind {
-        OtherKind::Grant | OtherKind::Revoke => denied::account(asker),
+fn other_kind(source: &Source<'_>, other: &Other, asker: &Asker<'_>) -> Error {
+    match other.kind {
+        OtherKind::Grant | OtherKind::Revoke => grant(source, other.rest, asker),
         OtherKind::RenameUser => denied::privilege("CREATE USER"),
         OtherKind::Reset => denied::privilege("RELOAD"),
         OtherKind::Replication => {
@@ -107,6 +107,19 @@ fn other_kind(kind: OtherKind, asker: &Asker<'_>) -> Error {
         OtherKind::Diagnostics => not_yet("SIGNAL, RESIGNAL and GET DIAGNOSTICS outside routines", "use SHOW WARNINGS"),
         OtherKind::Compound => not_yet("compound statements outside routines", "send the statements one by one"),
     }
+}
+
+/// GRANT … ON `*.*`, `db.*`, `*`, `db.t`, `t`.
+fn grant(source: &Source<'_>, rest: Span, asker: &Asker<'_>) -> Error {
+    let on = rest.tokens().find(|&token| source.keyword(token) == Keyword::On);
+    let (Some(on), current) = (on, asker.scene.schema) else { return denied::account(asker) };
+    let is_whole = |token| source.kind(token) == Kind::Star;
+    let schema = match (is_whole(on + 1), source.kind(on + 2) == Kind::Dot) {
+        (true, true) => return denied::account(asker),
+        (false, true) => Some(literal::name(source, Name(on + 1)).into_owned()),
+        (_, false) => current.map(str::to_owned),
+    };
+    schema.map_or_else(denied::no_schema, |schema| denied::schema(asker, &schema))
 }
 
 /// Error 1235: what is not supported, and what to do instead.

@@ -5,6 +5,7 @@ use super::scope::Qualified;
 use super::{Env, Survey};
 use crate::context::Setting;
 use crate::error::Result;
+use crate::plan::allow::{Asker, denied};
 use crate::plan::function::{Nature, is_aggregate, nature};
 use crate::plan::{Patch, SessionValue};
 use crate::sql::Span;
@@ -184,6 +185,10 @@ impl Survey<'_> {
 
     /// `f(…)`, `db.f(…)`: it lives on the schema's home shard, and is called by its full name there.
     fn stored_function(&mut self, db: Option<Name>, name: Name) -> Result<()> {
+        if let Some(schema) = db.map(|db| self.name(db)).filter(|schema| !self.scene.may_use(schema)) {
+            let asker = Asker { scene: self.scene, flavour: self.source.dialect.flavour };
+            return Err(denied::routine(&asker, &schema, &self.name(name)));
+        }
         let span = Span::new(db.unwrap_or(name).0, name.0 + 1);
         let found = self.reference(&ast::TableName { span, db, name })?;
         self.marks.routine = true;

@@ -37,6 +37,13 @@ pub struct Scene<'a> {
     pub schema: Option<&'a str>,
 }
 
+impl Scene<'_> {
+    /// A schema of the topology that the user may use.
+    pub(crate) fn may_use(&self, schema: &str) -> bool {
+        self.topology.schema(schema).is_some() && self.allowed.iter().any(|allowed| allowed == schema)
+    }
+}
+
 /// What the walk gathers.
 pub(crate) struct Survey<'a> {
     pub scene: &'a Scene<'a>,
