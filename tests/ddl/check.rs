@@ -1,7 +1,7 @@
 //! `bifold check` on real servers with a layout that is broken in one way after the other: each
 //! is named, with the line of the key that it concerns.
 
-use crate::common::with_cluster;
+use crate::common::{bifold_program, with_cluster};
 use bifold::check::{Subject, check};
 use bifold::config::{Findings, Severity, load};
 use bifold::context::States;
@@ -110,6 +110,25 @@ fn a_whole_layout_has_no_mistakes() {
         assert!(!findings.has_mistakes(), "{findings}");
         // The light servers are warned of.
         layout.warning("[[server]]", &["innodb_flush_log_at_trx_commit = 0", "a crash"]);
+    });
+}
+
+#[test]
+fn the_command_prints_the_layout_and_ends_with_1_on_a_mistake() {
+    each(|layout| {
+        let run = |more: &[&str]| {
+            let mut command = std::process::Command::new(bifold_program());
+            let output =
+                command.args(["check", "--config"]).arg(layout.cluster.topology()).args(more).output().unwrap();
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            (output.status.code(), text(&output.stdout), text(&output.stderr))
+        };
+        let (code, out, _) = run(&[]);
+        assert!(code == Some(0) && out.contains("orders"), "{out}");
+        layout.on(0, "DROP TABLE {}.orders_0000");
+        let (code, _, errors) = run(&[]);
+        assert!(code == Some(1) && errors.contains("bifold.toml:") && errors.contains("lacks 1 of 4"), "{errors}");
+        assert_eq!(run(&["--offline"]).0, Some(0));
     });
 }
 

@@ -165,10 +165,30 @@ impl Planner<'_> {
         let Named { schema, target } = self.standing(&alter.table, "ALTER")?;
         let mut edits = Edits::new(self.source);
         edits.table(&alter.table, Piece::Target);
+        self.no_swaps(&target, &alter.specs)?;
         for spec in &alter.specs {
             self.alter_spec(&mut edits, &schema, &target, spec)?;
         }
         Ok(self.altering(schema, target, edits))
+    }
+
+    /// Names that change hands in one statement: run again after an interruption, it would change
+    /// them back where it was done.
+    fn no_swaps(&self, target: &Target, specs: &[AlterSpec]) -> Result<()> {
+        let renames = specs.iter().filter_map(|spec| match &spec.kind {
+            AlterSpecKind::RenameColumn { from, to } | AlterSpecKind::RenameKey { from, to } => Some((*from, *to)),
+            AlterSpecKind::Change { from, to } => Some((*from, to.name)),
+            _ => None,
+        });
+        let lower = |name| self.text_of(name).to_lowercase();
+        let renames: Vec<(String, String)> = renames.map(|(from, to)| (lower(from), lower(to))).collect();
+        let swapped = renames.iter().find(|(from, to)| from != to && renames.iter().any(|(other, _)| other == to));
+        match (swapped, &target.reach) {
+            (None, _) | (Some(_), Reach::Home) => Ok(()),
+            (Some((_, name)), Reach::Shards(_) | Reach::Places(_)) => Err(Error::refused(format!(
+                "Bifold: `{name}` changes hands in one ALTER TABLE, which could not be completed after an interruption. Rename in two statements, by a third name."
+            ))),
+        }
     }
 
     fn altering(&self, schema: Arc<Schema>, target: Target, edits: Edits<'_>) -> Ddl {
