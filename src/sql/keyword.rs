@@ -98,118 +98,72 @@ keywords! {
         StatsPersistent = "STATS_PERSISTENT", StatsSamplePages = "STATS_SAMPLE_PAGES",
     }
     free {
-        Account = "ACCOUNT", Action = "ACTION", Adddate = "ADDDATE", Admin = "ADMIN", After = "AFTER",
-        Against = "AGAINST", Aggregate = "AGGREGATE", Algorithm = "ALGORITHM", Always = "ALWAYS", Any = "ANY",
-        Ascii = "ASCII", At = "AT", Authors = "AUTHORS", Auto = "AUTO", AutoextendSize = "AUTOEXTEND_SIZE",
-        AutoIncrement = "AUTO_INCREMENT", Avg = "AVG", AvgRowLength = "AVG_ROW_LENGTH", Backup = "BACKUP",
-        Begin = "BEGIN", Bernoulli = "BERNOULLI", Binlog = "BINLOG", Bit = "BIT", BitAnd = "BIT_AND",
-        BitCount = "BIT_COUNT", BitOr = "BIT_OR", BitXor = "BIT_XOR", Block = "BLOCK", Body = "BODY", Bool = "BOOL",
-        Boolean = "BOOLEAN", Btree = "BTREE", Byte = "BYTE", Cache = "CACHE", Cascaded = "CASCADED", Cast = "CAST",
-        Chain = "CHAIN", Changed = "CHANGED", Channel = "CHANNEL", Charset = "CHARSET", Checkpoint = "CHECKPOINT",
-        Checksum = "CHECKSUM", Cipher = "CIPHER", Class = "CLASS", Client = "CLIENT",
-        ClientStatistics = "CLIENT_STATISTICS", Clob = "CLOB", Clone = "CLONE", Close = "CLOSE",
-        Coalesce = "COALESCE", Code = "CODE", Collation = "COLLATION", Columns = "COLUMNS",
-        ColumnFormat = "COLUMN_FORMAT", Comment = "COMMENT", Commit = "COMMIT", Committed = "COMMITTED",
-        Compact = "COMPACT", Completion = "COMPLETION", Component = "COMPONENT", Compressed = "COMPRESSED",
-        Compression = "COMPRESSION", Concurrent = "CONCURRENT", Connection = "CONNECTION",
-        ConnectionId = "CONNECTION_ID", Consistent = "CONSISTENT", Contains = "CONTAINS", Context = "CONTEXT",
-        Contributors = "CONTRIBUTORS", Count = "COUNT", Cpu = "CPU", Curdate = "CURDATE", Current = "CURRENT",
-        Curtime = "CURTIME", Cycle = "CYCLE", Data = "DATA", Datafile = "DATAFILE", Date = "DATE",
-        Datetime = "DATETIME", DateAdd = "DATE_ADD", DateSub = "DATE_SUB", Day = "DAY", Deallocate = "DEALLOCATE",
-        DefaultAuth = "DEFAULT_AUTH", Definer = "DEFINER", Definition = "DEFINITION",
-        DelayKeyWrite = "DELAY_KEY_WRITE", Diagnostics = "DIAGNOSTICS", Directory = "DIRECTORY", Disable = "DISABLE",
-        Discard = "DISCARD", Disk = "DISK", Do = "DO", Dumpfile = "DUMPFILE", Duplicate = "DUPLICATE",
-        Dynamic = "DYNAMIC", Enable = "ENABLE", Encrypted = "ENCRYPTED", Encryption = "ENCRYPTION",
-        EncryptionKeyId = "ENCRYPTION_KEY_ID", End = "END", Ends = "ENDS", Enforced = "ENFORCED", Engine = "ENGINE",
-        Engines = "ENGINES", EngineAttribute = "ENGINE_ATTRIBUTE", Enum = "ENUM", Error = "ERROR", Errors = "ERRORS",
-        Escape = "ESCAPE", Event = "EVENT", Events = "EVENTS", Every = "EVERY", Examined = "EXAMINED",
-        Exchange = "EXCHANGE", Exclude = "EXCLUDE", Execute = "EXECUTE", Expansion = "EXPANSION", Expire = "EXPIRE",
-        Export = "EXPORT", Extended = "EXTENDED", ExtentSize = "EXTENT_SIZE", Extract = "EXTRACT", Fast = "FAST",
-        Faults = "FAULTS", Fields = "FIELDS", File = "FILE", First = "FIRST", Fixed = "FIXED", Flush = "FLUSH",
-        Following = "FOLLOWING", Format = "FORMAT", Found = "FOUND", FoundRows = "FOUND_ROWS", Full = "FULL",
-        General = "GENERAL", Geomcollection = "GEOMCOLLECTION", Geometry = "GEOMETRY",
-        Geometrycollection = "GEOMETRYCOLLECTION", GetFormat = "GET_FORMAT", Global = "GLOBAL", Grants = "GRANTS",
-        GroupConcat = "GROUP_CONCAT", GroupReplication = "GROUP_REPLICATION", Handler = "HANDLER", Hard = "HARD",
-        Hash = "HASH", Help = "HELP", Histogram = "HISTOGRAM", History = "HISTORY", Host = "HOST", Hosts = "HOSTS",
-        Hour = "HOUR", Id = "ID", Identified = "IDENTIFIED", IetfQuotes = "IETF_QUOTES", Ignored = "IGNORED",
-        Immediate = "IMMEDIATE", Import = "IMPORT", Increment = "INCREMENT", Indexes = "INDEXES",
-        IndexStatistics = "INDEX_STATISTICS", Inet4 = "INET4", Inet6 = "INET6", InitialSize = "INITIAL_SIZE",
-        Innodb = "INNODB", Inplace = "INPLACE", Input = "INPUT", InsertMethod = "INSERT_METHOD", Install = "INSTALL",
-        Instance = "INSTANCE", Instant = "INSTANT", Invisible = "INVISIBLE", Invoker = "INVOKER", Io = "IO",
-        Ipc = "IPC", Isolation = "ISOLATION", Issuer = "ISSUER", Json = "JSON", JsonArrayagg = "JSON_ARRAYAGG",
-        JsonObjectagg = "JSON_OBJECTAGG", JsonValue = "JSON_VALUE", KeyBlockSize = "KEY_BLOCK_SIZE",
-        Language = "LANGUAGE", Last = "LAST", Lastval = "LASTVAL", LastInsertId = "LAST_INSERT_ID", Leaves = "LEAVES",
-        Less = "LESS", Level = "LEVEL", Linestring = "LINESTRING", List = "LIST", Local = "LOCAL", Locked = "LOCKED",
-        Locks = "LOCKS", Log = "LOG", Logfile = "LOGFILE", Logs = "LOGS", Manual = "MANUAL", Master = "MASTER",
-        Max = "MAX", MaxRows = "MAX_ROWS", Medium = "MEDIUM", Member = "MEMBER", Memory = "MEMORY", Merge = "MERGE",
-        Microsecond = "MICROSECOND", Mid = "MID", Migrate = "MIGRATE", Min = "MIN", Minute = "MINUTE",
-        Minvalue = "MINVALUE", MinRows = "MIN_ROWS", Mode = "MODE", Modify = "MODIFY", Monitor = "MONITOR",
-        Month = "MONTH", Multilinestring = "MULTILINESTRING", Multipoint = "MULTIPOINT",
-        Multipolygon = "MULTIPOLYGON", Mutex = "MUTEX", Name = "NAME", Names = "NAMES", National = "NATIONAL",
-        Nchar = "NCHAR", Nested = "NESTED", Never = "NEVER", New = "NEW", Next = "NEXT", Nextval = "NEXTVAL",
-        No = "NO", Nocache = "NOCACHE", Nocycle = "NOCYCLE", Nomaxvalue = "NOMAXVALUE", Nominvalue = "NOMINVALUE",
-        NoneWord = "NONE", Now = "NOW", Nowait = "NOWAIT", NoWait = "NO_WAIT", Nulls = "NULLS", Number = "NUMBER",
-        Nvarchar = "NVARCHAR", Off = "OFF", Oj = "OJ", Old = "OLD", One = "ONE", Online = "ONLINE", Only = "ONLY",
-        Open = "OPEN", Optional = "OPTIONAL", Options = "OPTIONS", Ordinality = "ORDINALITY", Others = "OTHERS",
-        Overlaps = "OVERLAPS", Owner = "OWNER", Package = "PACKAGE", PackKeys = "PACK_KEYS", Page = "PAGE",
-        PageCompressed = "PAGE_COMPRESSED", PageCompressionLevel = "PAGE_COMPRESSION_LEVEL", Parallel = "PARALLEL",
-        Parser = "PARSER", Partial = "PARTIAL", Partitioning = "PARTITIONING", Partitions = "PARTITIONS",
-        Password = "PASSWORD", PasswordLockTime = "PASSWORD_LOCK_TIME", Path = "PATH", Period = "PERIOD",
-        Persist = "PERSIST", Persistent = "PERSISTENT", PersistOnly = "PERSIST_ONLY", Phase = "PHASE",
-        Plugin = "PLUGIN", Plugins = "PLUGINS", Point = "POINT", Points = "POINTS", Polygon = "POLYGON",
-        Position = "POSITION", Preceding = "PRECEDING", Prepare = "PREPARE", Preserve = "PRESERVE", Prev = "PREV",
-        Previous = "PREVIOUS", PreviousValue = "PREVIOUS_VALUE", Privileges = "PRIVILEGES", Process = "PROCESS",
-        Processlist = "PROCESSLIST", Profile = "PROFILE", Profiles = "PROFILES", Proxy = "PROXY", Quarter = "QUARTER",
-        Query = "QUERY", Quick = "QUICK", RaidType = "RAID_TYPE", Random = "RANDOM", Raw = "RAW",
-        ReadOnly = "READ_ONLY", Rebuild = "REBUILD", Recover = "RECOVER", Redundant = "REDUNDANT",
-        Reference = "REFERENCE", Relay = "RELAY", Relaylog = "RELAYLOG", Reload = "RELOAD", Remove = "REMOVE",
-        Reorganize = "REORGANIZE", Repair = "REPAIR", Repeatable = "REPEATABLE", Replica = "REPLICA",
-        Replicas = "REPLICAS", Replicate = "REPLICATE", Replication = "REPLICATION", Reset = "RESET",
-        Resource = "RESOURCE", Respect = "RESPECT", Restart = "RESTART", Restore = "RESTORE", Resume = "RESUME",
-        Retain = "RETAIN", ReturnedSqlstate = "RETURNED_SQLSTATE", Reuse = "REUSE", Reverse = "REVERSE",
-        Role = "ROLE", Roles = "ROLES", Rollback = "ROLLBACK", Rollup = "ROLLUP", Route = "ROUTE",
-        Routine = "ROUTINE", Rownum = "ROWNUM", RowCount = "ROW_COUNT", RowFormat = "ROW_FORMAT", Rtree = "RTREE",
-        Savepoint = "SAVEPOINT", Schedule = "SCHEDULE", Second = "SECOND", Secondary = "SECONDARY",
-        SecondaryEngine = "SECONDARY_ENGINE", SecondaryEngineAttribute = "SECONDARY_ENGINE_ATTRIBUTE",
-        Security = "SECURITY", Sequence = "SEQUENCE", Serial = "SERIAL", Serializable = "SERIALIZABLE",
-        Server = "SERVER", Session = "SESSION", SessionUser = "SESSION_USER", Setval = "SETVAL", Share = "SHARE",
-        Shared = "SHARED", Shutdown = "SHUTDOWN", Signed = "SIGNED", Simple = "SIMPLE", Skip = "SKIP",
-        Slave = "SLAVE", Slaves = "SLAVES", Slow = "SLOW", Snapshot = "SNAPSHOT", Socket = "SOCKET", Soft = "SOFT",
-        Some = "SOME", Soname = "SONAME", Sounds = "SOUNDS", Source = "SOURCE", SqlBufferResult = "SQL_BUFFER_RESULT",
-        SqlCache = "SQL_CACHE", SqlNoCache = "SQL_NO_CACHE", SqlThread = "SQL_THREAD", Srid = "SRID", Start = "START",
-        Starts = "STARTS", Statement = "STATEMENT", Status = "STATUS", Std = "STD", Stddev = "STDDEV",
-        StddevPop = "STDDEV_POP", StddevSamp = "STDDEV_SAMP", Stop = "STOP", Storage = "STORAGE", String = "STRING",
-        Subdate = "SUBDATE", Subject = "SUBJECT", Subpartition = "SUBPARTITION", Subpartitions = "SUBPARTITIONS",
-        Substr = "SUBSTR", Substring = "SUBSTRING", Sum = "SUM", Super = "SUPER", Suspend = "SUSPEND",
-        Swaps = "SWAPS", Switches = "SWITCHES", Sysdate = "SYSDATE", SystemTime = "SYSTEM_TIME",
-        SystemUser = "SYSTEM_USER", Tables = "TABLES", Tablespace = "TABLESPACE", TableCatalog = "TABLE_CATALOG",
-        TableChecksum = "TABLE_CHECKSUM", TableStatistics = "TABLE_STATISTICS", Temporary = "TEMPORARY",
-        Temptable = "TEMPTABLE", Text = "TEXT", Than = "THAN", Ties = "TIES", Time = "TIME", Timestamp = "TIMESTAMP",
-        Timestampadd = "TIMESTAMPADD", Timestampdiff = "TIMESTAMPDIFF", Traditional = "TRADITIONAL",
-        Transaction = "TRANSACTION", Transactional = "TRANSACTIONAL", Transform = "TRANSFORM", Tree = "TREE",
-        Triggers = "TRIGGERS", Trim = "TRIM", Truncate = "TRUNCATE", Type = "TYPE", Types = "TYPES",
-        Unbounded = "UNBOUNDED", Uncommitted = "UNCOMMITTED", Undefined = "UNDEFINED", Undofile = "UNDOFILE",
-        Unicode = "UNICODE", Uninstall = "UNINSTALL", Unknown = "UNKNOWN", Until = "UNTIL", Upgrade = "UPGRADE",
-        User = "USER", UserResources = "USER_RESOURCES", UserStatistics = "USER_STATISTICS", UseFrm = "USE_FRM",
-        Uuid = "UUID", Validation = "VALIDATION", Value = "VALUE", Varchar2 = "VARCHAR2", Variables = "VARIABLES",
-        Variance = "VARIANCE", VarPop = "VAR_POP", VarSamp = "VAR_SAMP", Vcpu = "VCPU", Vector = "VECTOR",
-        Version = "VERSION", Versioning = "VERSIONING", Via = "VIA", View = "VIEW", Visible = "VISIBLE",
-        Wait = "WAIT", Warnings = "WARNINGS", Week = "WEEK", WeightString = "WEIGHT_STRING", Within = "WITHIN",
-        Without = "WITHOUT", Work = "WORK", Wrapper = "WRAPPER", X509 = "X509", Xa = "XA", Xid = "XID", Xml = "XML",
-        Year = "YEAR", Zone = "ZONE",
+        Action = "ACTION", After = "AFTER", Against = "AGAINST", Aggregate = "AGGREGATE", Algorithm = "ALGORITHM",
+        Always = "ALWAYS", Any = "ANY", Ascii = "ASCII", At = "AT", AutoextendSize = "AUTOEXTEND_SIZE",
+        AutoIncrement = "AUTO_INCREMENT", AvgRowLength = "AVG_ROW_LENGTH", Backup = "BACKUP", Begin = "BEGIN",
+        Binlog = "BINLOG", Body = "BODY", Btree = "BTREE", Byte = "BYTE", Cache = "CACHE", Cascaded = "CASCADED",
+        Cast = "CAST", Chain = "CHAIN", Charset = "CHARSET", Checkpoint = "CHECKPOINT", Checksum = "CHECKSUM",
+        Clone = "CLONE", Close = "CLOSE", Coalesce = "COALESCE", Code = "CODE", Collation = "COLLATION",
+        Columns = "COLUMNS", ColumnFormat = "COLUMN_FORMAT", Comment = "COMMENT", Commit = "COMMIT",
+        Committed = "COMMITTED", Compressed = "COMPRESSED", Compression = "COMPRESSION", Concurrent = "CONCURRENT",
+        Connection = "CONNECTION", Consistent = "CONSISTENT", Count = "COUNT", Current = "CURRENT", Cycle = "CYCLE",
+        Data = "DATA", Date = "DATE", Datetime = "DATETIME", Day = "DAY", Deallocate = "DEALLOCATE",
+        Definer = "DEFINER", DelayKeyWrite = "DELAY_KEY_WRITE", Directory = "DIRECTORY", Disable = "DISABLE",
+        Discard = "DISCARD", Do = "DO", Dumpfile = "DUMPFILE", Duplicate = "DUPLICATE", Enable = "ENABLE",
+        Encryption = "ENCRYPTION", End = "END", Enforced = "ENFORCED", Engine = "ENGINE", Engines = "ENGINES",
+        EngineAttribute = "ENGINE_ATTRIBUTE", Errors = "ERRORS", Escape = "ESCAPE", Event = "EVENT",
+        Events = "EVENTS", Examined = "EXAMINED", Exchange = "EXCHANGE", Exclude = "EXCLUDE", Execute = "EXECUTE",
+        Export = "EXPORT", Extended = "EXTENDED", Extract = "EXTRACT", Fields = "FIELDS", First = "FIRST",
+        Flush = "FLUSH", Following = "FOLLOWING", Format = "FORMAT", Full = "FULL", GetFormat = "GET_FORMAT",
+        Global = "GLOBAL", Grants = "GRANTS", Handler = "HANDLER", Hard = "HARD", Hash = "HASH", Help = "HELP",
+        Hour = "HOUR", Id = "ID", Identified = "IDENTIFIED", Ignored = "IGNORED", Immediate = "IMMEDIATE",
+        Import = "IMPORT", Indexes = "INDEXES", InsertMethod = "INSERT_METHOD", Install = "INSTALL",
+        Instance = "INSTANCE", Invisible = "INVISIBLE", Isolation = "ISOLATION", Json = "JSON",
+        JsonValue = "JSON_VALUE", KeyBlockSize = "KEY_BLOCK_SIZE", Last = "LAST", Lastval = "LASTVAL",
+        Level = "LEVEL", Local = "LOCAL", Locked = "LOCKED", Logfile = "LOGFILE", Master = "MASTER",
+        MaxRows = "MAX_ROWS", Member = "MEMBER", Microsecond = "MICROSECOND", Mid = "MID", Minute = "MINUTE",
+        MinRows = "MIN_ROWS", Mode = "MODE", Modify = "MODIFY", Month = "MONTH", Names = "NAMES",
+        National = "NATIONAL", Nchar = "NCHAR", Next = "NEXT", Nextval = "NEXTVAL", No = "NO", Nowait = "NOWAIT",
+        Nulls = "NULLS", Oj = "OJ", Online = "ONLINE", Only = "ONLY", Open = "OPEN", Overlaps = "OVERLAPS",
+        Package = "PACKAGE", PackKeys = "PACK_KEYS", Partitioning = "PARTITIONING", Partitions = "PARTITIONS",
+        Password = "PASSWORD", Period = "PERIOD", Persist = "PERSIST", Persistent = "PERSISTENT",
+        PersistOnly = "PERSIST_ONLY", Plugins = "PLUGINS", Position = "POSITION", Preceding = "PRECEDING",
+        Prepare = "PREPARE", Previous = "PREVIOUS", Privileges = "PRIVILEGES", Processlist = "PROCESSLIST",
+        Profile = "PROFILE", Profiles = "PROFILES", Quarter = "QUARTER", Query = "QUERY", Quick = "QUICK",
+        Rebuild = "REBUILD", Recover = "RECOVER", Relaylog = "RELAYLOG", Remove = "REMOVE", Reorganize = "REORGANIZE",
+        Repair = "REPAIR", Repeatable = "REPEATABLE", Replica = "REPLICA", Replicas = "REPLICAS", Reset = "RESET",
+        Resource = "RESOURCE", Respect = "RESPECT", Restart = "RESTART", Role = "ROLE", Rollback = "ROLLBACK",
+        Rollup = "ROLLUP", Route = "ROUTE", RowFormat = "ROW_FORMAT", Rtree = "RTREE", Savepoint = "SAVEPOINT",
+        Second = "SECOND", Secondary = "SECONDARY", SecondaryEngine = "SECONDARY_ENGINE",
+        SecondaryEngineAttribute = "SECONDARY_ENGINE_ATTRIBUTE", Security = "SECURITY", Sequence = "SEQUENCE",
+        Serial = "SERIAL", Serializable = "SERIALIZABLE", Server = "SERVER", Session = "SESSION", Setval = "SETVAL",
+        Share = "SHARE", Shutdown = "SHUTDOWN", Signed = "SIGNED", Skip = "SKIP", Slave = "SLAVE",
+        Snapshot = "SNAPSHOT", Soft = "SOFT", Some = "SOME", Sounds = "SOUNDS", SqlBufferResult = "SQL_BUFFER_RESULT",
+        SqlCache = "SQL_CACHE", SqlNoCache = "SQL_NO_CACHE", Srid = "SRID", Start = "START", Statement = "STATEMENT",
+        Status = "STATUS", Stop = "STOP", Storage = "STORAGE", Substr = "SUBSTR", Substring = "SUBSTRING",
+        SystemTime = "SYSTEM_TIME", Tables = "TABLES", Tablespace = "TABLESPACE", TableChecksum = "TABLE_CHECKSUM",
+        Temporary = "TEMPORARY", Ties = "TIES", Time = "TIME", Timestamp = "TIMESTAMP", Timestampadd = "TIMESTAMPADD",
+        Timestampdiff = "TIMESTAMPDIFF", Transaction = "TRANSACTION", Transactional = "TRANSACTIONAL",
+        Triggers = "TRIGGERS", Trim = "TRIM", Truncate = "TRUNCATE", Type = "TYPE", Unbounded = "UNBOUNDED",
+        Uncommitted = "UNCOMMITTED", Unicode = "UNICODE", Uninstall = "UNINSTALL", Unknown = "UNKNOWN",
+        Upgrade = "UPGRADE", User = "USER", Validation = "VALIDATION", Value = "VALUE", Variables = "VARIABLES",
+        Vector = "VECTOR", Versioning = "VERSIONING", View = "VIEW", Visible = "VISIBLE", Wait = "WAIT",
+        Warnings = "WARNINGS", Week = "WEEK", WeightString = "WEIGHT_STRING", Within = "WITHIN", Without = "WITHOUT",
+        Work = "WORK", Xa = "XA", Xml = "XML", Year = "YEAR",
     }
 }
 
 const SLOTS: usize = 4096;
 
-/// Where a word stands: open addressing over `hash`, 0 for an empty slot, else index into `ALL` + 1.
+/// Where a word stands: open addressing by `Folded::slot`, 0 for an empty slot, else index into
+/// `WORDS` + 1.
 static TABLE: [u16; SLOTS] = build();
 
 const fn build() -> [u16; SLOTS] {
     let mut table = [0u16; SLOTS];
     let mut i = 0;
     while i < ALL.len() {
-        let mut slot = hash(ALL[i].1.as_bytes());
+        let mut slot = WORDS[i].slot();
         while table[slot] != 0 {
             slot = (slot + 1) % SLOTS;
         }
@@ -219,52 +173,61 @@ const fn build() -> [u16; SLOTS] {
     table
 }
 
-const LONGEST: usize = longest();
-
-const fn longest() -> usize {
-    let (mut i, mut longest) = (0, 0);
+static WORDS: [Folded; ALL.len()] = {
+    let mut words = [Folded { head: 0, tail: 0, len: 0 }; ALL.len()];
+    let mut i = 0;
     while i < ALL.len() {
-        if ALL[i].1.len() > longest {
-            longest = ALL[i].1.len();
-        }
+        words[i] = Folded::of(ALL[i].1.as_bytes());
         i += 1;
     }
-    longest
+    words
+};
+
+/// A word in either letter case, as far as two registers hold it: all of it up to 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Folded {
+    head: u64,
+    tail: u64,
+    len: usize,
 }
 
-/// Of the length, the first four bytes and the last four, letters folded.
-const fn hash(word: &[u8]) -> usize {
-    let (head, tail) = if word.len() >= 4 {
-        let n = word.len();
-        (
-            u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
-            u32::from_le_bytes([word[n - 4], word[n - 3], word[n - 2], word[n - 1]]),
-        )
-    } else if word.len() >= 2 {
-        (word[0] as u32 | (word[1] as u32) << 8, word[word.len() - 1] as u32)
-    } else {
-        (0, 0)
-    };
-    let mixed = ((head & 0xdfdf_dfdf) as u64) << 32 | (tail & 0xdfdf_dfdf) as u64;
-    ((mixed ^ word.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS
+impl Folded {
+    /// Among the bytes of names, only letters of two cases become equal.
+    const fn of(word: &[u8]) -> Folded {
+        const LETTERS: u64 = 0xdfdf_dfdf_dfdf_dfdf;
+        let len = word.len();
+        let (head, tail) = if let (Some(head), Some(tail)) = (word.first_chunk::<8>(), word.last_chunk::<8>()) {
+            (u64::from_le_bytes(*head), u64::from_le_bytes(*tail))
+        } else if let (Some(head), Some(tail)) = (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+            (u32::from_le_bytes(*head) as u64, u32::from_le_bytes(*tail) as u64)
+        } else if let (Some(head), Some(last)) = (word.first_chunk::<2>(), word.last()) {
+            (u16::from_le_bytes(*head) as u64, *last as u64)
+        } else {
+            (0, 0)
+        };
+        Folded { head: head & LETTERS, tail: tail & LETTERS, len }
+    }
+
+    const fn slot(&self) -> usize {
+        let mixed = self.head ^ self.tail.rotate_left(23) ^ self.len as u64;
+        (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % SLOTS
+    }
 }
 
 impl Keyword {
-    /// The word in any letter case, or `Keyword::None`.
+    /// The word in any letter case, or `Keyword::None`. `word` is made of the bytes of names.
+    #[inline]
     pub fn find(word: &[u8]) -> Keyword {
-        if word.len() < 2 || word.len() > LONGEST {
-            return Keyword::None;
-        }
-        let mut slot = hash(word);
+        let folded = Folded::of(word);
+        let mut slot = folded.slot();
         loop {
-            match TABLE[slot] {
-                0 => return Keyword::None,
-                found => {
-                    let (keyword, text) = ALL[found as usize - 1];
-                    if text.as_bytes().eq_ignore_ascii_case(word) {
-                        return keyword;
-                    }
-                }
+            let Some(found) = usize::from(TABLE[slot]).checked_sub(1) else { return Keyword::None };
+            if WORDS[found] == folded {
+                let (keyword, text) = ALL[found];
+                return match word.len() <= 16 || text.as_bytes().eq_ignore_ascii_case(word) {
+                    true => keyword,
+                    false => Keyword::None,
+                };
             }
             slot = (slot + 1) % SLOTS;
         }
@@ -299,7 +262,8 @@ mod tests {
             assert_eq!(Keyword::find(text.to_ascii_lowercase().as_bytes()), keyword);
             assert_eq!(keyword.text(), text);
         }
-        for other in ["", "x", "SELEC", "SELECTS", "uid", "sele\x03t"] {
+        for other in ["", "x", "SELEC", "SELECTS", "uid", "high_priorities", "day_microsecondx", "sql_calc_f_und_rows"]
+        {
             assert_eq!(Keyword::find(other.as_bytes()), Keyword::None, "{other}");
         }
     }

@@ -127,6 +127,12 @@ impl Lexer<'_> {
         self.text.get(at).copied().unwrap_or(0)
     }
 
+    /// Space between tokens; in latin1 the no-break space too.
+    fn is_space(&self, at: usize) -> bool {
+        let byte = self.peek(at);
+        START[byte as usize] == Start::Space || (byte == 0xa0 && self.dialect.charset == Charset::Latin1)
+    }
+
     /// A word, or what a letter before a quote makes: `x'…'`, `b'…'`, `n'…'`.
     fn letter(&mut self, at: usize) -> usize {
         if self.peek(at + 1) == b'\'' {
@@ -137,8 +143,8 @@ impl Lexer<'_> {
                 _ => {}
             }
         }
-        if self.text[at] == 0xa0 && self.dialect.charset == Charset::Latin1 {
-            return at + 1; // a no-break space is a space there
+        if self.text[at] == 0xa0 && self.is_space(at) {
+            return at + 1;
         }
         self.name(at, at)
     }
@@ -267,7 +273,7 @@ impl Lexer<'_> {
             let b = self.text[at];
             at += match b {
                 0x80..=0xff => self.dialect.charset.step(&self.text[at..]),
-                b'\\' if escapes => 1 + self.dialect.charset.step(self.text.get(at + 1..)?),
+                b'\\' if escapes => 2, // one byte, be it half a character
                 _ if b == quote && self.peek(at + 1) == quote => 2,
                 _ if b == quote => return Some(at + 1),
                 _ => 1,
@@ -316,7 +322,7 @@ impl Lexer<'_> {
                 while self.peek(end) == b'.' || NAME[self.peek(end) as usize] {
                     end += 1;
                 }
-                if end == at + 1 { BAD } else { self.push(at, end, Kind::UserVar) }
+                self.push(at, end, Kind::UserVar)
             }
         }
     }
@@ -331,7 +337,7 @@ impl Lexer<'_> {
     fn dash(&mut self, at: usize) -> usize {
         match (self.peek(at + 1), self.text.get(at + 2)) {
             (b'-', None) => self.text.len(),
-            (b'-', Some(b)) if b.is_ascii_whitespace() || b.is_ascii_control() => self.to_line_end(at),
+            (b'-', Some(b)) if b.is_ascii_control() || self.is_space(at + 2) => self.to_line_end(at),
             (b'>', Some(b'>')) => self.push(at, at + 3, Kind::LongArrow),
             (b'>', _) => self.push(at, at + 2, Kind::Arrow),
             _ => self.push(at, at + 1, Kind::Minus),
@@ -373,10 +379,13 @@ impl Lexer<'_> {
             return Some(BAD); // what nests here differs between servers
         }
         let content = if mariadb_only { at + 4 } else { at + 3 };
-        let digits = self.text[content..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+        let mut digits = self.text[content..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
         if digits < 5 {
             self.in_code_comment = true;
             return Some(content);
+        }
+        if digits == 6 && self.dialect.flavour == Flavour::MySql && !self.is_space(content + 6) {
+            digits = 5; // so MySQL reads it: the sixth digit is the first of the content
         }
         let version = self.text[content..content + digits].iter().fold(0, |n, b| n * 10 + u32::from(b - b'0'));
         let runs = version <= self.dialect.version
@@ -422,7 +431,22 @@ impl Lexer<'_> {
         self.push(at, at + 1, Kind::Star)
     }
 
+    /// MySQL takes up to three comparison characters for one operator; of a run that is none it
+    /// forgets all but the first (`!!5` is `!5`), so such a run is no token here.
+    fn is_broken_comparison(&self, at: usize) -> bool {
+        let comparing = |at| matches!(self.peek(at), b'<' | b'>' | b'=' | b'!');
+        if self.dialect.flavour == Flavour::MariaDb || !comparing(at) || !comparing(at + 1) {
+            return false;
+        }
+        let three = self.text[at] == b'<' && comparing(at + 2) && self.peek(at + 2) != b'<';
+        let run = &self.text[at..at + if three { 3 } else { 2 }];
+        !matches!(run, b"<=" | b"<>" | b"<<" | b"<=>" | b">=" | b">>" | b"!=")
+    }
+
     fn operator(&mut self, at: usize) -> usize {
+        if self.is_broken_comparison(at) {
+            return BAD;
+        }
         let (kind, len) = match (self.text[at], self.peek(at + 1), self.peek(at + 2)) {
             (b',', ..) => (Kind::Comma, 1),
             (b'(', ..) => (Kind::LParen, 1),
@@ -522,6 +546,8 @@ mod tests {
             ("/*!99999 a /* c */ d */ b", "Word b", "Word b"),
             ("/*!80000 a */ b", "Word a|Word b", "Word b"),
             ("/*!100100 a */ b", "Word b", "Word a|Word b"),
+            ("/*!100100a */ b", "Word 0a|Word b", "Word a|Word b"),
+            ("/*!080000\ta */ b", "Word a|Word b", "Word b"),
             ("/*M! a */ b", "Word b", "Word a|Word b"),
             ("/*M!100000 a */ b", "Word b", "Word a|Word b"),
             ("select/*+ x */a/*+ y */", "Word select|Hint /*+ x */|Word a", "Word select|Word a"),
@@ -582,6 +608,9 @@ mod tests {
                 Amp, Caret, Tilde, Eq, Param, Semicolon, Colon, LBrace, RBrace
             ]
         );
+        assert_eq!(kinds("a < ! !b"), [Word, Lt, Bang, Bang, Word]);
+        assert_eq!(kinds("a <!b"), [Word, Bad]);
+        assert_eq!(kinds("!!a"), [Bad]);
         assert_eq!(kinds("a \0 b"), [Word, Bad]);
         assert_eq!(kinds("a [ b"), [Word, Bad]);
     }

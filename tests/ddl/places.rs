@@ -2,6 +2,7 @@
 //! again, what is refused, and what an interruption leaves.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::common::with_cluster;
 use bifold::catalog::Catalog;
@@ -9,7 +10,7 @@ use bifold::config::load;
 use bifold::context::{Setting, State, States};
 use bifold::error::{Error, Result};
 use bifold::execute::ddl::{Actor, Outcome, Turns, run};
-use bifold::lab::{self, Cluster, ClusterSpec, Program};
+use bifold::lab::{self, Cluster, ClusterSpec, Durability, Program};
 use bifold::plan::ddl::Ddl;
 use bifold::plan::{Outcome as Planning, Plan, Planned, Scene};
 use bifold::shard::Servers;
@@ -438,40 +439,71 @@ fn shards_of_different_default_collations_are_not_created_on() {
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_large_create_leaves_what_the_next_one_completes() {
+    each_durable("tables = 1024", |stage| {
+        let made = "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{}'";
+        let error = stage.killed_while(CREATE, made, 100);
+        assert!(text(&error).contains("of 4096 places, not in shard"), "{error}");
+        assert!(text(&error).contains("Run the statement again"), "{error}");
+        stage.timed(CREATE);
+        assert_eq!(stage.count("orders"), 4096);
+        stage.timed("DROP TABLE orders");
+        stage.timed(CREATE);
+    });
+}
+
+#[test]
+fn a_server_killed_in_the_middle_of_an_alter_leaves_what_the_next_one_completes() {
+    each_durable("tables = 256", |stage| {
+        stage.timed(CREATE);
+        let alter = "ALTER TABLE orders ADD x INT, ADD KEY (n)";
+        let altered = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{}' AND COLUMN_NAME = 'x'";
+        let error = stage.killed_while(alter, altered, 20);
+        assert!(text(&error).contains("of 1024 places, not in shard"), "{error}");
+        let error = stage.run("ALTER TABLE orders ADD y INT").unwrap_err();
+        assert!(text(&error).contains("some places of `orders` are different"), "{error}");
+        stage.timed(alter);
+        for shard in 0..4 {
+            let columns =
+                "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{}' AND COLUMN_NAME = 'x'";
+            assert_eq!(stage.on_shard(shard, columns)[0][0].as_deref(), Some("256"));
+        }
+        assert_eq!(stage.count("bifold"), 0);
+    });
+}
+
+/// On servers of its own, which lose nothing when they are killed.
+fn each_durable(tables: &str, test: impl Fn(&mut Stage<'_>)) {
     for program in Program::all() {
-        // Its own servers: one of them is killed.
-        let mut cluster = Cluster::start(ClusterSpec::new(&program, "")).unwrap();
-        let stage = Stage::new(&mut cluster, &TABLES.replace("tables = 4", "tables = 1024"));
-        let started = std::time::Instant::now();
+        let spec = ClusterSpec { durability: Durability::Full, ..ClusterSpec::new(&program, "") };
+        let mut cluster = Cluster::start(spec).unwrap();
+        test(&mut Stage::new(&mut cluster, &TABLES.replacen("tables = 4", tables, 1)));
+    }
+}
+
+impl Stage<'_> {
+    /// Kills the server of shard 1 when the count there has come so far, starts it again, and
+    /// gives the error that the statement ended with.
+    fn killed_while(&mut self, statement: &str, count: &str, enough: u32) -> Error {
+        let started = Instant::now();
+        let stage = &*self;
         let killed = std::thread::scope(|scope| {
-            let running = scope.spawn(|| stage.run(CREATE));
-            while stage.on_shard(1, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{}'")[0][0]
-                .as_deref()
-                .is_some_and(|count| count.parse::<u32>().unwrap() < 100)
-            {
-                assert!(started.elapsed().as_secs() < 60);
+            let running = scope.spawn(|| stage.run(statement));
+            while stage.on_shard(1, count)[0][0].as_deref().is_none_or(|n| n.parse::<u32>().unwrap() < enough) {
+                assert!(started.elapsed().as_secs() < 120 && !running.is_finished());
             }
             let pid = stage.cluster.servers()[1].pid();
             std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
             running.join().unwrap()
         });
-        let error = killed.unwrap_err();
-        assert!(text(&error).contains("of 4096 places, not in shard"), "{error}");
-        assert!(text(&error).contains("Run the statement again"), "{error}");
-        stage.cluster.server_mut(1).restart().unwrap();
+        self.cluster.server_mut(1).restart().unwrap();
+        killed.unwrap_err()
+    }
 
-        let started = std::time::Instant::now();
-        stage.run(CREATE).unwrap();
-        println!("{:?}: completed in {:?}", program.flavour, started.elapsed());
-        assert_eq!(stage.count("orders"), 4096);
-        let started = std::time::Instant::now();
-        stage.run("ALTER TABLE orders ADD x INT").unwrap();
-        println!("{:?}: ALTER of 4096 in {:?}", program.flavour, started.elapsed());
-        let started = std::time::Instant::now();
-        stage.run("DROP TABLE orders").unwrap();
-        println!("{:?}: DROP of 4096 in {:?}", program.flavour, started.elapsed());
-        let started = std::time::Instant::now();
-        stage.run(CREATE).unwrap();
-        println!("{:?}: CREATE of 4096 in {:?}", program.flavour, started.elapsed());
+    /// It must work; how long it took is printed.
+    #[track_caller]
+    fn timed(&self, statement: &str) {
+        let started = Instant::now();
+        self.run(statement).unwrap();
+        println!("{:?}: {statement}: {:?}", self.flavour, started.elapsed());
     }
 }
