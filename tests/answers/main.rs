@@ -4,6 +4,7 @@
 mod common;
 
 mod binding;
+mod compatibility;
 mod confinement;
 mod harness;
 mod login;
