@@ -15,6 +15,9 @@ use super::super::{Keyword, Kind, Span, fingerprint};
 use super::Parser;
 use crate::error::Result;
 
+/// The tightest level of operators between operands.
+const CONCAT: u8 = 6;
+
 impl Parser<'_, '_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
         self.nested(|p| p.or())
@@ -92,6 +95,11 @@ impl Parser<'_, '_> {
         loop {
             if self.eat_word(Keyword::Is) {
                 left = self.is_test(start, left)?;
+                // in MySQL a test of truth stands above comparisons, and ends an operand: what
+                // follows `@v := a IS TRUE` compares the assignment
+                if !self.is_mariadb() && !matches!(left.kind, ExprKind::Is { test: IsTest::Null, .. }) {
+                    return Ok(left);
+                }
                 continue;
             }
             let Some(op) = comparison_operator(self.kind()) else { return Ok(left) };
@@ -153,6 +161,9 @@ impl Parser<'_, '_> {
             let kind = self.predicate_tail(word, negated, Box::new(left))?;
             self.grow()?;
             left = self.node(start, kind);
+            if !self.is_mariadb() {
+                return Ok(left); // no predicate is an operand of another
+            }
         }
     }
 
@@ -169,20 +180,23 @@ impl Parser<'_, '_> {
         Ok(match word {
             Keyword::In => return self.in_tail(not, expr),
             Keyword::Between => {
-                let low = Box::new(self.bits(0)?);
+                let low = Box::new(self.nested(|p| p.predicate())?);
                 self.expect_word(Keyword::And)?;
                 let high = Box::new(self.nested(|p| p.predicate())?);
                 ExprKind::Between { expr, not, low, high }
             }
             Keyword::Like => {
-                let pattern = Box::new(self.bits(0)?);
-                let escape = if self.eat_word(Keyword::Escape) { Some(Box::new(self.bits(0)?)) } else { None };
+                let pattern = Box::new(self.predicate_operand(word)?);
+                let escape =
+                    if self.eat_word(Keyword::Escape) { Some(Box::new(self.predicate_operand(word)?)) } else { None };
                 ExprKind::Like { expr, not, pattern, escape }
             }
-            Keyword::Regexp | Keyword::Rlike => ExprKind::Regexp { expr, not, pattern: Box::new(self.bits(0)?) },
+            Keyword::Regexp | Keyword::Rlike => {
+                ExprKind::Regexp { expr, not, pattern: Box::new(self.predicate_operand(word)?) }
+            }
             Keyword::Sounds => {
                 self.expect_word(Keyword::Like)?;
-                let right = self.bits(0)?;
+                let right = self.predicate_operand(Keyword::Sounds)?;
                 ExprKind::Binary(BinaryOp::SoundsLike, Box::new([*expr, right]))
             }
             _ => {
@@ -193,6 +207,22 @@ impl Parser<'_, '_> {
                 ExprKind::Binary(BinaryOp::MemberOf, Box::new([*expr, right]))
             }
         })
+    }
+
+    /// What stands behind LIKE, ESCAPE and REGEXP: arithmetic, but behind MySQL's LIKE no operator
+    /// but concatenation. In MariaDB a predicate with NOT belongs to the operand
+    /// (`a LIKE b NOT IN (0)`), one without to the whole (`a LIKE b IN (0)`).
+    fn predicate_operand(&mut self, word: Keyword) -> Result<Expr> {
+        let start = self.at;
+        let simple = word == Keyword::Like && !self.is_mariadb();
+        let mut operand = self.bits(if simple { CONCAT } else { 0 })?;
+        while self.is_mariadb() && self.is(Keyword::Not) && self.is_predicate_word(self.word_at(1), true) {
+            let word = self.word_at(1);
+            self.at += 2;
+            let kind = self.nested(|p| p.predicate_tail(word, true, Box::new(operand)))?;
+            operand = self.node(start, kind);
+        }
+        Ok(operand)
     }
 
     fn in_tail(&mut self, not: bool, expr: Box<Expr>) -> Result<ExprKind> {
@@ -257,7 +287,7 @@ impl Parser<'_, '_> {
                 _ => return None,
             },
             Kind::Caret => (BinaryOp::BitXor, 5),
-            Kind::PipePipe if self.source.dialect.mode.pipes_as_concat => (BinaryOp::Concat, 6),
+            Kind::PipePipe if self.source.dialect.mode.pipes_as_concat => (BinaryOp::Concat, CONCAT),
             _ => return None,
         })
     }
