@@ -1,6 +1,7 @@
 //! INSERT of rows into a sharded table: each row's key says its place, rows of one place go in one
 //! text, ids are put in where they are missing. Only tokens are walked; nothing is parsed.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use super::text::Copier;
@@ -10,7 +11,7 @@ use crate::config::{GeneratedBatch, IdRule};
 use crate::error::{Error, code};
 use crate::plan::{Insert, InsertId, Located, RefKind, RowCut, Rows, TableRef};
 use crate::snowflake::{Carried, Format};
-use crate::sql::{Keyword, Kind, Span, fingerprint};
+use crate::sql::{Keyword, Span, fingerprint};
 use crate::topology::key::{Canonical, Key, Purpose};
 use crate::topology::{KeyHash, Place, ShardNo, Sharded, SubtableNo};
 
@@ -65,15 +66,16 @@ impl Work<'_> {
             )
             .into());
         }
-        let mut done: Vec<Place> = Vec::new();
+        let mut order: HashMap<Place, usize> = HashMap::new();
+        let mut by_place: Vec<Vec<&Row>> = Vec::new();
         for row in &rows {
-            if done.contains(&row.place) {
-                continue;
+            let at = *order.entry(row.place).or_insert(by_place.len());
+            match by_place.get_mut(at) {
+                Some(rows) => rows.push(row),
+                None => by_place.push(vec![row]),
             }
-            done.push(row.place);
-            let of_place: Vec<&Row> = rows.iter().filter(|other| other.place == row.place).collect();
-            self.text(&target, &of_place, true, out);
         }
+        by_place.iter().for_each(|rows| self.text(&target, rows, true, out));
         Ok(())
     }
 
@@ -238,25 +240,18 @@ impl Work<'_> {
             ))
             .into());
         }
-        let mut groups: Vec<(u32, Place)> = Vec::new();
-        let at = |row: &Row| row.hash.map(|hash| (hash.residue(modulus), row.place));
-        for row in rows.iter().filter(|row| row.id == RowId::Wanted) {
-            groups.extend(at(row).filter(|group| !groups.contains(group)));
+        let mut groups: HashMap<(u32, Place), Vec<usize>> = HashMap::new();
+        for (number, row) in rows.iter().enumerate().filter(|(_, row)| row.id == RowId::Wanted) {
+            if let Some(hash) = row.hash {
+                groups.entry((hash.residue(modulus), row.place)).or_default().push(number);
+            }
         }
         let mut short = false;
-        for group in groups {
-            let is_of = |row: &Row| row.id == RowId::Wanted && at(row) == Some(group);
-            let count = rows.iter().filter(|row| is_of(row)).count();
-            let ids = match self.take(target, Some(group), count) {
-                Err(RouteError::Wait) => {
-                    // The other places go on gathering theirs.
-                    short = true;
-                    continue;
-                }
-                taken => taken?,
-            };
-            for (row, id) in rows.iter_mut().filter(|row| is_of(row)).zip(ids) {
-                row.id = RowId::Made(id);
+        for (at, numbers) in groups {
+            match self.take(target, Some(at), numbers.len()) {
+                // The other places go on gathering theirs.
+                Err(RouteError::Wait) => short = true,
+                taken => numbers.into_iter().zip(taken?).for_each(|(number, id)| rows[number].id = RowId::Made(id)),
             }
         }
         if short {
@@ -393,12 +388,8 @@ impl Writer<'_, '_> {
 
     fn count(&mut self, from: u32, to: u32) {
         let Some(args) = &mut self.args else { return };
-        let mut number = None;
-        for token in (from..to).filter(|token| self.work.statement.source.kind(*token) == Kind::Param) {
-            let this = number.map_or_else(|| self.work.param_number(token), |number| number + 1);
-            number = Some(this);
-            args.push(Arg::Client(u16::try_from(this).unwrap_or(u16::MAX)));
-        }
+        let numbers = self.work.param_number(from)..self.work.param_number(to);
+        args.extend(numbers.map(|number| Arg::Client(u16::try_from(number).unwrap_or(u16::MAX))));
     }
 
     /// Goes on behind the token before `token`.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::plan::{Plan, Planned, TableRef};
 use crate::sql::fingerprint::Fingerprint;
-use crate::sql::{Source, literal};
+use crate::sql::{Kind, Source, literal};
 use crate::topology::weight::{Question, Weights};
 use crate::topology::{Place, Schema, ServerNo, ShardNo, Sharded, TableRule};
 use crate::value::Value;
@@ -79,6 +79,7 @@ pub struct Routed {
     /// What the OK packet says: the first generated id, else the last one given in a row.
     pub insert_id: Option<u64>,
     scratch: Vec<u8>,
+    params: Vec<u32>,
 }
 
 /// One text for one server.
@@ -135,9 +136,7 @@ pub fn route(
     facts: &Facts<'_>,
     out: &mut Routed,
 ) -> Result<(), RouteError> {
-    out.clear();
-    let work = Work { statement, facts, sample: false };
-    work.route(planned, out)
+    Work::go(planned, statement, facts, false, out)
 }
 
 /// A text of the statement for some place, whatever its parameters: to be prepared for the sake of
@@ -148,9 +147,7 @@ pub fn sample(
     facts: &Facts<'_>,
     out: &mut Routed,
 ) -> Result<(), RouteError> {
-    out.clear();
-    let work = Work { statement, facts, sample: true };
-    work.route(planned, out)
+    Work::go(planned, statement, facts, true, out)
 }
 
 /// A statement being routed.
@@ -158,11 +155,32 @@ pub fn sample(
 struct Work<'a> {
     statement: &'a Statement<'a>,
     facts: &'a Facts<'a>,
+    /// The tokens of the statement's `?`, where values are bound to them.
+    params: &'a [u32],
     /// Any place will do.
     sample: bool,
 }
 
 impl Work<'_> {
+    fn go(
+        planned: &Planned,
+        statement: &Statement<'_>,
+        facts: &Facts<'_>,
+        sample: bool,
+        out: &mut Routed,
+    ) -> Result<(), RouteError> {
+        out.clear();
+        let mut params = std::mem::take(&mut out.params);
+        params.clear();
+        if statement.params.is_some() {
+            let tokens = statement.fingerprint.span().tokens();
+            params.extend(tokens.filter(|token| statement.source.kind(*token) == Kind::Param));
+        }
+        let routed = Work { statement, facts, params: &params, sample }.route(planned, out);
+        out.params = params;
+        routed
+    }
+
     fn route(&self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
         match &planned.plan {
             Plan::Single(plan) => self.single(plan, out),

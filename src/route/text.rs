@@ -131,17 +131,14 @@ fn session(value: SessionValue, facts: &Facts<'_>, flavour: Flavour, out: &mut V
             Flavour::MySql => write!(out, "NULLIF(CAST({} AS UNSIGNED), NULL)", facts.last_insert_id),
             Flavour::MariaDb => write!(out, "NULLIF({}|0, NULL)", facts.last_insert_id),
         },
-        SessionValue::RowCount => signed(facts.row_count, flavour, out),
-        SessionValue::FoundRows => signed(i64::try_from(facts.found_rows).unwrap_or(i64::MAX), flavour, out),
+        // The function lends its type only, what stands before it is never NULL; and the warning
+        // that it is deprecated.
+        SessionValue::RowCount => match flavour {
+            Flavour::MySql => write!(out, "CAST({} AS SIGNED)", facts.row_count),
+            Flavour::MariaDb => write!(out, "IFNULL(CAST({} AS SIGNED), ROW_COUNT())", facts.row_count),
+        },
+        SessionValue::FoundRows => write!(out, "IFNULL(CAST({} AS SIGNED), FOUND_ROWS())", facts.found_rows),
     };
-}
-
-fn signed(n: i64, flavour: Flavour, out: &mut Vec<u8>) -> std::io::Result<()> {
-    match flavour {
-        Flavour::MySql => write!(out, "CAST({n} AS SIGNED)"),
-        // ROW_COUNT() lends its type only: what stands before it is never NULL.
-        Flavour::MariaDb => write!(out, "IFNULL(CAST({n} AS SIGNED), ROW_COUNT())"),
-    }
 }
 
 /// A name, in digits that mean the same in every client character set; the lengths are those that

@@ -28,8 +28,7 @@ impl<'a> Work<'a> {
 
     /// The number of a `?` among the statement's parameters.
     pub fn param_number(&self, token: u32) -> usize {
-        let first = self.statement.fingerprint.span().start;
-        (first..token).filter(|token| self.statement.source.kind(*token) == Kind::Param).count()
+        self.params.partition_point(|param| *param < token)
     }
 
     /// What the tokens say, if they are nothing but a literal or a bound `?`.
