@@ -14,7 +14,7 @@ use crate::protocol::ok::OkPacket;
 use crate::protocol::packet::{HEADER, Renumber};
 use crate::protocol::payload::put_lenenc;
 use crate::protocol::prepared::Prepared;
-use crate::protocol::reply::{Kind, Piece, Reply};
+use crate::protocol::reply::{Kind, Piece, Reply, rows_end_warnings};
 use crate::route::Name;
 use crate::shard::Conn;
 use crate::wire::Framed;
@@ -135,7 +135,7 @@ impl Pass<'_> {
         match piece {
             Piece::Ok { len, insert_id, status } => self.ok(&bytes[..*len], insert_id, status)?,
             Piece::RowsEnd { len, status } => {
-                self.summary.warnings = warnings(raw(*len), status);
+                self.summary.warnings = rows_end_warnings(&bytes[..*len], status);
                 self.with_status(&bytes[..*len], status);
             }
             Piece::ColumnsEnd { len, status } => self.with_status(&bytes[..*len], status),
@@ -166,19 +166,7 @@ impl Pass<'_> {
             }
             Piece::Done | Piece::NeedMore(_) | Piece::Rows { .. } => unreachable!("no packet"),
         }
-        Ok(match piece {
-            Piece::Done | Piece::NeedMore(_) => 0,
-            Piece::ColumnCount { len, .. }
-            | Piece::Column { len }
-            | Piece::Param { len }
-            | Piece::ColumnsEnd { len, .. }
-            | Piece::Rows { len }
-            | Piece::RowsEnd { len, .. }
-            | Piece::Ok { len, .. }
-            | Piece::Err { len }
-            | Piece::LocalInfile { len }
-            | Piece::Prepared { len, .. } => *len,
-        })
+        Ok(piece.len())
     }
 
     fn ok(&mut self, packet: &[u8], insert_id: &Range<usize>, status: &Range<usize>) -> Result<()> {
@@ -214,11 +202,4 @@ fn put_status(flags: &mut [u8], in_transaction: bool) {
     if in_transaction {
         flags[0] |= Status::IN_TRANS.bits().to_le_bytes()[0];
     }
-}
-
-/// The warnings of an EOF packet stand before its status, of an OK packet behind.
-fn warnings(payload: &[u8], status: &Range<usize>) -> u16 {
-    let status = status.start - HEADER;
-    let at = if payload.len() < 7 { status - 2 } else { status + 2 };
-    payload.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
 }

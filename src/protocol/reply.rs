@@ -56,6 +56,30 @@ pub enum Piece {
     Done,
 }
 
+impl Piece {
+    /// How many bytes it takes; none where it is no bytes yet, or any more.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match *self {
+            Piece::NeedMore(_) | Piece::Done => 0,
+            Piece::ColumnCount { len, .. }
+            | Piece::Column { len }
+            | Piece::Param { len }
+            | Piece::ColumnsEnd { len, .. }
+            | Piece::Rows { len }
+            | Piece::RowsEnd { len, .. }
+            | Piece::Ok { len, .. }
+            | Piece::Err { len }
+            | Piece::LocalInfile { len }
+            | Piece::Prepared { len, .. } => len,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     First,
@@ -367,6 +391,13 @@ fn after(then: Then) -> State {
     }
 }
 
+/// The warnings that the packet of a [`Piece::RowsEnd`] counts: those of an EOF packet stand before
+/// its status, those of an OK packet behind.
+pub fn rows_end_warnings(packet: &[u8], status: &Range<usize>) -> u16 {
+    let at = if packet.len() < HEADER + 7 { status.start - 2 } else { status.end };
+    packet.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
+}
+
 fn malformed_reply() -> Error {
     Error::new(Blame::Shard, code::MALFORMED, "A server sent a malformed reply.")
 }
@@ -384,22 +415,6 @@ mod tests {
     use crate::protocol::captured::{Captured, REPLIES, reply};
     use crate::protocol::packet::frame;
 
-    fn len_of(piece: &Piece) -> usize {
-        match *piece {
-            Piece::NeedMore(_) | Piece::Done => 0,
-            Piece::ColumnCount { len, .. }
-            | Piece::Column { len }
-            | Piece::Param { len }
-            | Piece::ColumnsEnd { len, .. }
-            | Piece::Rows { len }
-            | Piece::RowsEnd { len, .. }
-            | Piece::Ok { len, .. }
-            | Piece::Err { len }
-            | Piece::LocalInfile { len }
-            | Piece::Prepared { len, .. } => len,
-        }
-    }
-
     /// The pieces of `bytes`, of which `arrive(at)` are there when the scan stands at `at`.
     fn scan(captured: &Captured, bytes: &[u8], mut arrive: impl FnMut(usize) -> usize) -> (Vec<Piece>, Reply) {
         let mut reply = Reply::new(captured.kind, captured.deprecate_eof, 1);
@@ -414,7 +429,7 @@ mod tests {
                     there = arrive(at + count).max(at + count);
                 }
                 piece => {
-                    at += len_of(&piece);
+                    at += piece.len();
                     assert!(at <= there);
                     pieces.push(piece);
                 }
@@ -455,7 +470,7 @@ mod tests {
             loop {
                 match reply.next(&bytes[at..]).expect(captured.name) {
                     Piece::Done => break,
-                    piece => at += len_of(&piece),
+                    piece => at += piece.len(),
                 }
             }
             assert_eq!(at, own, "{}", captured.name);
@@ -575,7 +590,7 @@ mod tests {
                     let mut reply = Reply::new(captured.kind, captured.deprecate_eof, 1);
                     let mut from = 0;
                     while let Ok(piece) = reply.next(&bytes[from..]) {
-                        match len_of(&piece) {
+                        match piece.len() {
                             0 => break,
                             len => from += len,
                         }

@@ -16,7 +16,7 @@ use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::packet::HEADER;
 use crate::protocol::payload::Reader;
-use crate::protocol::reply::{Kind, Piece, Reply};
+use crate::protocol::reply::{Kind, Piece, Reply, rows_end_warnings};
 use crate::value::Value;
 use crate::wire::Framed;
 
@@ -200,62 +200,20 @@ impl Conn {
     /// Reads the small answer to a command that was sent.
     pub async fn read_answer(&mut self, kind: Kind) -> Result<Answer> {
         let mut reply = Reply::new(kind, self.shape.deprecate_eof, 1);
-        let mut answer = Answer::default();
-        let mut failed = None;
-        let mut rows = Vec::new();
+        let mut taken = Taken::default();
         loop {
             let bytes = self.wire.buffered();
             let piece = reply.next(bytes)?;
-            let len = match piece {
+            match &piece {
                 Piece::Done => break,
-                Piece::NeedMore(count) => {
-                    self.wire.fill_to(count).await?;
-                    continue;
-                }
-                Piece::ColumnCount { len, .. } | Piece::ColumnsEnd { len, .. } | Piece::Param { len } => len,
-                Piece::Column { len } => {
-                    answer.columns.push(AnswerColumn::parse(&bytes[HEADER..len])?);
-                    len
-                }
-                Piece::Rows { len } => {
-                    rows.extend_from_slice(&bytes[..len]);
-                    len
-                }
-                Piece::RowsEnd { len, ref status } => {
-                    answer.warnings = rows_end_warnings(&bytes[..len], status);
-                    len
-                }
-                Piece::Ok { len, .. } => {
-                    let ok = OkPacket::parse(&bytes[HEADER..len], Capabilities::NONE)?;
-                    (answer.affected, answer.warnings) = (ok.affected_rows, ok.warnings);
-                    answer.info = ok.info.to_vec();
-                    len
-                }
-                Piece::Err { len } => {
-                    failed = Some(ErrPacket::parse(&bytes[HEADER..len])?.into_error());
-                    len
-                }
-                Piece::Prepared { len, id, params, .. } => {
-                    answer.prepared = Some((id, params));
-                    len
-                }
-                Piece::LocalInfile { .. } => {
-                    return Err(Error::proxy(
-                        "A server answered a statement of Bifold's own with another kind of reply.",
-                    ));
-                }
-            };
-            self.wire.consume(len);
+                Piece::NeedMore(count) => self.wire.fill_to(*count).await?,
+                piece => taken.take(piece, &bytes[..piece.len()])?,
+            }
+            self.wire.consume(piece.len());
         }
         self.finish(&reply);
         self.wire.rest();
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                answer.rows = text_rows(&rows, answer.columns.len())?;
-                Ok(answer)
-            }
-        }
+        taken.answer()
     }
 
     // Settings
@@ -341,16 +299,55 @@ impl Conn {
     }
 }
 
-/// The warnings of an EOF packet stand before its status, of an OK packet behind.
-fn rows_end_warnings(packet: &[u8], status: &std::ops::Range<usize>) -> u16 {
-    let at = if packet.len() < HEADER + 7 { status.start - 2 } else { status.end };
-    packet.get(at..at + 2).map_or(0, |bytes| u16::from_le_bytes([bytes[0], bytes[1]]))
-}
-
 /// COM_STMT_CLOSE has no reply.
 fn put_close(out: &mut Vec<u8>, id: u32) {
     out.push(Command::StmtClose.byte());
     out.extend_from_slice(&id.to_le_bytes());
+}
+
+/// A small answer on its way in.
+#[derive(Default)]
+struct Taken {
+    answer: Answer,
+    /// The packets of rows.
+    rows: Vec<u8>,
+    failed: Option<Error>,
+}
+
+impl Taken {
+    fn take(&mut self, piece: &Piece, packet: &[u8]) -> Result<()> {
+        let payload = packet.get(HEADER..).unwrap_or_default();
+        let answer = &mut self.answer;
+        match piece {
+            Piece::Column { .. } => answer.columns.push(AnswerColumn::parse(payload)?),
+            Piece::Rows { .. } => self.rows.extend_from_slice(packet),
+            Piece::RowsEnd { status, .. } => answer.warnings = rows_end_warnings(packet, status),
+            Piece::Ok { .. } => {
+                let ok = OkPacket::parse(payload, Capabilities::NONE)?;
+                (answer.affected, answer.warnings) = (ok.affected_rows, ok.warnings);
+                answer.info = ok.info.to_vec();
+            }
+            Piece::Err { .. } => self.failed = Some(ErrPacket::parse(payload)?.into_error()),
+            Piece::Prepared { id, params, .. } => answer.prepared = Some((*id, *params)),
+            Piece::LocalInfile { .. } => {
+                return Err(Error::proxy("A server answered a statement of Bifold's own with another kind of reply."));
+            }
+            Piece::ColumnCount { .. }
+            | Piece::ColumnsEnd { .. }
+            | Piece::Param { .. }
+            | Piece::Done
+            | Piece::NeedMore(_) => {}
+        }
+        Ok(())
+    }
+
+    fn answer(mut self) -> Result<Answer> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.answer.rows = text_rows(&self.rows, self.answer.columns.len())?;
+        Ok(self.answer)
+    }
 }
 
 impl AnswerColumn {

@@ -170,16 +170,7 @@ async fn exchange(conn: &mut Framed, command: &[u8], kind: Kind, deprecate: bool
                 conn.fill_to(bytes).await.expect("more");
                 continue;
             }
-            Piece::ColumnCount { len, .. }
-            | Piece::Column { len }
-            | Piece::Param { len }
-            | Piece::ColumnsEnd { len, .. }
-            | Piece::Rows { len }
-            | Piece::RowsEnd { len, .. }
-            | Piece::Ok { len, .. }
-            | Piece::Err { len }
-            | Piece::LocalInfile { len }
-            | Piece::Prepared { len, .. } => len,
+            _ => piece.len(),
         };
         conn.consume(len);
         all.push(piece);
