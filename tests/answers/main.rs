@@ -8,5 +8,6 @@ mod compatibility;
 mod confinement;
 mod harness;
 mod login;
+mod protocol;
 mod session;
 mod statements;
