@@ -1,0 +1,185 @@
+//! Servers, the proxy and clients that go away at the wrong moment: what was acknowledged is there,
+//! what was not is gone, and the proxy goes on. With full durability.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use bifold::lab::{APP_PASSWORD, APP_USER, Cluster, ClusterSpec, Durability, Program};
+
+use common::{Answer, Client, Login, bifold_program};
+
+const TABLES: &str = "[schema.mall.table.t]\nkey = \"uid\"\ntables = 4\n";
+
+/// A cluster of its own for each flavour, with the proxy and the table t; n is 0 in 100 rows.
+fn with_durable_cluster(test: impl Fn(&mut Cluster)) {
+    for program in Program::all() {
+        let spec = ClusterSpec { durability: Durability::Full, ..ClusterSpec::new(&program, TABLES) };
+        let mut cluster = Cluster::start(spec).unwrap_or_else(|error| panic!("{program}: {error}"));
+        cluster.serve(bifold_program()).unwrap_or_else(|error| panic!("{error}"));
+        let mut app = enter(&cluster);
+        run(&mut app, "CREATE TABLE t (uid BIGINT NOT NULL PRIMARY KEY, n INT NOT NULL)");
+        let rows: Vec<String> = (0..100).map(|uid| format!("({uid}, 0)")).collect();
+        run(&mut app, &format!("INSERT INTO t (uid, n) VALUES {}", rows.join(", ")));
+        test(&mut cluster);
+    }
+}
+
+fn enter(cluster: &Cluster) -> Client {
+    let port = cluster.proxy().expect("it serves").port();
+    Client::login(port, &Login::new(APP_USER, APP_PASSWORD, Some("mall"))).expect("connected").expect("logged in")
+}
+
+#[track_caller]
+fn run(app: &mut Client, sql: &str) {
+    for answer in app.query(sql) {
+        assert!(matches!(answer, Answer::Ok(_) | Answer::Rows(_)), "{sql}: {answer:?}");
+    }
+}
+
+fn value(app: &mut Client, uid: u32) -> Result<String, Answer> {
+    match app.query(format!("SELECT n FROM t WHERE uid = {uid}")).remove(0) {
+        answer @ Answer::Rows(_) => Ok(answer.text()[0][0].clone().expect("n is not NULL")),
+        other => Err(other),
+    }
+}
+
+/// A key of each server: the server of a key is found by asking behind the proxy.
+fn a_key_on_each(cluster: &Cluster) -> [u32; 2] {
+    let on = |server: usize| {
+        (0..100)
+            .find(|uid| {
+                (server..4).step_by(2).any(|shard| {
+                    let (server, database) = cluster.shard(shard);
+                    (0..4).any(|subtable| {
+                        let sql = format!("SELECT 1 FROM {database}.t_{subtable:04} WHERE uid = {uid}");
+                        !server.run(&[sql]).expect("the subtable is there").is_empty()
+                    })
+                })
+            })
+            .expect("100 keys reach both servers")
+    };
+    [on(0), on(1)]
+}
+
+/// Asks until there is an answer, as an application that tries again.
+fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_killed_server_costs_errors_and_no_acknowledged_row() {
+    with_durable_cluster(|cluster| {
+        let [here, there] = a_key_on_each(cluster);
+        let mut app = enter(cluster);
+        run(&mut app, &format!("UPDATE t SET n = 1 WHERE uid = {here}"));
+        run(&mut app, &format!("UPDATE t SET n = 2 WHERE uid = {there}"));
+        cluster.server_mut(0).kill();
+        let asked = Instant::now();
+        assert!(matches!(value(&mut app, here), Err(Answer::Err(_))), "an error, and the session goes on");
+        assert!(asked.elapsed() < Duration::from_secs(15), "it took {:?}", asked.elapsed());
+        assert_eq!(value(&mut app, there), Ok("2".to_owned()), "the other server is served");
+        cluster.server_mut(0).restart().expect("it starts again");
+        assert_eq!(eventually("served again", || value(&mut app, here).ok()), "1");
+    });
+}
+
+#[test]
+fn a_transaction_whose_server_died_is_not_half_there() {
+    with_durable_cluster(|cluster| {
+        let [here, _] = a_key_on_each(cluster);
+        let mut app = enter(cluster);
+        run(&mut app, "BEGIN");
+        run(&mut app, &format!("UPDATE t SET n = 5 WHERE uid = {here}"));
+        cluster.server_mut(0).restart().expect("it starts again");
+        let answer = app.query(format!("UPDATE t SET n = 6 WHERE uid = {here}")).remove(0);
+        assert!(matches!(answer, Answer::Err(_) | Answer::Lost(_)), "the loss is told: {answer:?}");
+        let mut other = enter(cluster);
+        assert_eq!(eventually("served again", || value(&mut other, here).ok()), "0");
+    });
+}
+
+#[test]
+fn a_client_that_goes_away_leaves_no_lock_and_no_row() {
+    with_durable_cluster(|cluster| {
+        let [here, _] = a_key_on_each(cluster);
+        let mut app = enter(cluster);
+        run(&mut app, "BEGIN");
+        run(&mut app, &format!("UPDATE t SET n = 7 WHERE uid = {here}"));
+        drop(app);
+        let mut other = enter(cluster);
+        run(&mut other, "SET SESSION innodb_lock_wait_timeout = 1");
+        eventually("the lock is free", || {
+            let answer = other.query(format!("UPDATE t SET n = n + 1 WHERE uid = {here}")).remove(0);
+            matches!(answer, Answer::Ok(_)).then_some(())
+        });
+        assert_eq!(value(&mut other, here), Ok("1".to_owned()));
+    });
+}
+
+#[test]
+fn a_stalled_server_holds_up_its_own_rows_only() {
+    with_durable_cluster(|cluster| {
+        let [_, there] = a_key_on_each(cluster);
+        let mut app = enter(cluster);
+        cluster.servers()[0].stall();
+        let asked = Instant::now();
+        for _ in 0..20 {
+            assert_eq!(value(&mut app, there), Ok("0".to_owned()));
+        }
+        assert!(asked.elapsed() < Duration::from_secs(2), "it took {:?}", asked.elapsed());
+        let mut newcomer = enter(cluster);
+        assert_eq!(value(&mut newcomer, there), Ok("0".to_owned()));
+        cluster.servers()[0].unstall();
+    });
+}
+
+#[test]
+fn a_killed_proxy_loses_nothing_that_was_acknowledged() {
+    with_durable_cluster(|cluster| {
+        let mut app = enter(cluster);
+        for uid in 0..100 {
+            run(&mut app, &format!("UPDATE t SET n = {} WHERE uid = {uid}", uid + 1));
+        }
+        run(&mut app, "BEGIN");
+        run(&mut app, "UPDATE t SET n = 1000 WHERE uid = 3");
+        cluster.proxy_mut().expect("it serves").kill();
+        assert!(matches!(app.query("SELECT 1").remove(0), Answer::Lost(_)));
+        cluster.serve(bifold_program()).expect("it starts again");
+        let mut app = enter(cluster);
+        for uid in 0..100 {
+            let found = eventually("the row is there", || value(&mut app, uid).ok());
+            assert_eq!(found, (uid + 1).to_string());
+        }
+    });
+}
+
+#[test]
+fn an_insert_over_servers_says_what_was_written_when_one_is_down() {
+    with_durable_cluster(|cluster| {
+        cluster.server_mut(1).kill();
+        let mut app = enter(cluster);
+        let rows: Vec<String> = (1000..1040).map(|uid| format!("({uid}, 9)")).collect();
+        let answer = app.query(format!("INSERT INTO t (uid, n) VALUES {}", rows.join(", "))).remove(0);
+        let told = answer.err().text.clone();
+        cluster.server_mut(1).restart().expect("it starts again");
+        let written = (1000..1040)
+            .filter(|uid| {
+                let sql = format!("SELECT n FROM t WHERE uid = {uid}");
+                eventually("served again", || match app.query(&sql).remove(0) {
+                    Answer::Rows(set) => Some(!set.rows.is_empty()),
+                    Answer::Ok(_) | Answer::Err(_) | Answer::Lost(_) => None,
+                })
+            })
+            .count();
+        assert!(written < 40, "a server was down");
+        assert!(!told.is_empty() && told.contains("t"), "the error names what was not written: {told}");
+    });
+}
