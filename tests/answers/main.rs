@@ -10,4 +10,3 @@ mod harness;
 mod login;
 mod protocol;
 mod session;
-mod statements;

@@ -244,11 +244,9 @@ const UTF8MB4: u16 = 45;
 fn grants(running: &Running<'_>, client: &Client) -> Table {
     let user = &client.user.name;
     let title = format!("Grants for {user}@%");
-    let plain = text_column(title.as_bytes(), UTF8MB4, 4096);
-    let mut table = Table::new(&[match running.engine.profile.dialect.flavour {
-        Flavour::MySql => plain,
-        Flavour::MariaDb => Column { flags: ColumnFlags::NOT_NULL, decimals: 39, ..plain },
-    }]);
+    let (decimals, _) = widths(running);
+    let column = Column { flags: ColumnFlags::NOT_NULL, decimals, ..text_column(title.as_bytes(), UTF8MB4, 4096) };
+    let mut table = Table::new(&[column]);
     let account = format!("{}@`%`", quoted(user));
     table.push([format!("GRANT USAGE ON *.* TO {account}").as_bytes()]);
     for schema in &client.user.schemas {
@@ -257,11 +255,16 @@ fn grants(running: &Running<'_>, client: &Client) -> Table {
     table
 }
 
-fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Option<Limit>) -> Table {
-    let (decimals, digits) = match running.engine.profile.dialect.flavour {
+/// What the servers say of their strings' decimals, and of the width of an error's number.
+fn widths(running: &Running<'_>) -> (u8, u32) {
+    match running.engine.profile.dialect.flavour {
         Flavour::MySql => (31, 5),
         Flavour::MariaDb => (39, 4),
-    };
+    }
+}
+
+fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Option<Limit>) -> Table {
+    let (decimals, digits) = widths(running);
     let number = Column {
         kind: ColumnType::Long,
         collation: 63,
