@@ -18,11 +18,13 @@ impl Parser<'_, '_> {
     /// START TRANSACTION, START REPLICA …
     pub(super) fn start(&mut self) -> Result<StatementKind> {
         self.bump();
-        if !self.eat_word(Keyword::Transaction) {
+        if matches!(self.word(), Keyword::Replica | Keyword::Slave | Keyword::All | Keyword::GroupReplication) {
             return self.other(OtherKind::Replication);
         }
+        self.expect_word(Keyword::Transaction)?;
         let (mut consistent_snapshot, mut access) = (false, None);
-        while !self.is_end() {
+        let bare = self.is_end();
+        while !bare {
             if self.eat_words(&[Keyword::With, Keyword::Consistent, Keyword::Snapshot]) {
                 consistent_snapshot = true;
             } else {

@@ -93,7 +93,8 @@ impl Parser<'_, '_> {
         );
         let nameless = action == Action::Alter && options_follow;
         let name = if nameless { None } else { Some(self.name()?) };
-        Ok(StatementKind::Database(DatabaseDdl { action, conditional, name, options: self.skip_rest()? }))
+        let options = if action == Action::Drop { self.empty() } else { self.skip_rest()? };
+        Ok(StatementKind::Database(DatabaseDdl { action, conditional, name, options }))
     }
 
     fn object(&mut self, action: Action) -> Result<StatementKind> {
@@ -133,7 +134,10 @@ impl Parser<'_, '_> {
             | ObjectKind::Event
             | ObjectKind::Sequence => self.object_name(&mut object)?,
         }
-        if object.view.is_none() {
+        let dropped = action == Action::Drop && !object.names.is_empty();
+        if dropped {
+            self.eat_one_of(&[Keyword::Restrict, Keyword::Cascade]);
+        } else if object.view.is_none() {
             object.rest = self.object_rest()?;
         }
         Ok(StatementKind::Object(object))

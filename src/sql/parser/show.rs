@@ -101,7 +101,23 @@ impl Parser<'_, '_> {
             | Keyword::Replicas
             | Keyword::Relaylog
             | Keyword::All => (ShowKind::Replication, Tail::Rest),
-            _ => (ShowKind::Other, Tail::Rest),
+            Keyword::Library | Keyword::ParseTree if !self.is_mariadb() => (ShowKind::Other, Tail::Rest),
+            Keyword::Explain
+            | Keyword::Analyze
+            | Keyword::Contributors
+            | Keyword::Authors
+            | Keyword::ClientStatistics
+            | Keyword::IndexStatistics
+            | Keyword::TableStatistics
+            | Keyword::UserStatistics
+                if self.is_mariadb() =>
+            {
+                (ShowKind::Other, Tail::Rest)
+            }
+            _ => {
+                self.at -= 1;
+                return self.fail();
+            }
         })
     }
 
