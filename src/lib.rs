@@ -22,7 +22,7 @@ pub mod wire;
 // Servers, shards, table rules, the place of a key: pure.
 pub mod topology;
 
-// The text of a statement: tokens, fingerprint, tree, splices.
+// The text of a statement: tokens, fingerprint, tree.
 pub mod sql;
 
 // A session's settings as data, and their difference.

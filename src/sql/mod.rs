@@ -1,6 +1,5 @@
-//! SQL text: bytes → tokens → a fingerprint on the hot path, a syntax tree on a cache miss, and
-//! splices that turn the client's bytes into what a server gets. Pure functions; names, types and
-//! places are left to the floors above.
+//! SQL text: bytes → tokens → a fingerprint on the hot path, a syntax tree on a cache miss. Pure
+//! functions; names, types, places and the text that goes out are left to the floors above.
 
 pub mod ast;
 pub mod dialect;
@@ -9,7 +8,6 @@ pub mod keyword;
 pub mod lexer;
 pub mod literal;
 pub mod parser;
-pub mod splice;
 pub mod token;
 pub mod visit;
 

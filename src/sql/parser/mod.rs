@@ -47,13 +47,6 @@ pub fn next_statement(source: &Source, end: u32) -> Option<u32> {
     (source.kind(at) != Kind::End).then_some(at)
 }
 
-/// Parses one expression that is the whole text: for settings, tests and definitions that servers show.
-pub fn parse_expression(source: &Source) -> Result<super::ast::Expr> {
-    let mut parser = Parser::new(source, 0);
-    let expr = parser.expr()?;
-    if parser.is_end() { Ok(expr) } else { parser.fail() }
-}
-
 struct Parser<'s, 'a> {
     source: &'s Source<'a>,
     at: u32,

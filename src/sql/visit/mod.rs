@@ -1,10 +1,7 @@
-//! One walk over all of a statement's tree, and what a planner asks most: which tables, which
-//! columns in which scope, which calls, wherever they stand.
+//! One walk over all of a statement's tree: every expression, table and column, wherever it stands.
 
-mod survey;
 mod walk;
 
-pub use survey::{ColumnUse, Scope, ScopeNo, Survey, TableInScope};
 pub use walk::{walk_expr, walk_query, walk_statement, walk_table_ref};
 
 use super::ast::*;
@@ -71,27 +68,4 @@ pub trait Visitor<'a> {
     fn enter(&mut self, node: Node<'a>) -> bool;
     /// After a node's inside.
     fn leave(&mut self, _node: Node<'a>) {}
-}
-
-/// The parts of a predicate that all must hold: what AND joins at the top, parentheses opened.
-pub fn conjuncts(filter: &Expr) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    collect_conjuncts(filter, &mut found);
-    found
-}
-
-fn collect_conjuncts<'a>(expr: &'a Expr, found: &mut Vec<&'a Expr>) {
-    match &expr.kind {
-        ExprKind::And(parts) => parts.iter().for_each(|part| collect_conjuncts(part, found)),
-        ExprKind::Parens(inner) => collect_conjuncts(inner, found),
-        _ => found.push(expr),
-    }
-}
-
-/// The expression without the parentheses around it.
-pub fn bare(mut expr: &Expr) -> &Expr {
-    while let ExprKind::Parens(inner) = &expr.kind {
-        expr = inner;
-    }
-    expr
 }
