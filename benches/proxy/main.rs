@@ -55,6 +55,7 @@ fn compare(words: &[String]) -> Outcome<()> {
 
     idle::raise_the_limit_of_open_files();
     let bench = Bench::start(paths.contains(&Path::Bifold))?;
+    let mut statements = bench.statements()?;
     println!("{}", measure::HEADING);
     for workload in workloads {
         let mut measured: Vec<Measured> = paths.iter().map(|_| Measured::default()).collect();
@@ -70,6 +71,9 @@ fn compare(words: &[String]) -> Outcome<()> {
         let null = paths.iter().position(|path| *path == Path::Null).map(|at| measured[at].proxy_cpu_per_query());
         for (path, sum) in paths.iter().zip(&measured) {
             println!("{}", sum.line(workload.name, path.name(), null));
+        }
+        if let Some(rate) = bench.statement_hits_since(&mut statements)? {
+            println!("{:<22}  statements found prepared on the servers' connections: {:.1} %", "", rate * 100.0);
         }
     }
     if let Some(pid) = bench.pid(Path::Bifold) {

@@ -75,6 +75,24 @@ impl Bench {
         }
     }
 
+    /// Statements prepared and executed so far on the second server, which only Bifold reaches.
+    pub fn statements(&self) -> Outcome<(f64, f64)> {
+        let rows = self.cluster.servers()[1].run(&["SHOW GLOBAL STATUS LIKE 'Com\\_stmt\\_%'"])?;
+        let value = |name: &str| {
+            let row = rows.iter().find(|row| row[0].as_deref() == Some(name));
+            row.and_then(|row| row[1].as_deref()?.parse::<f64>().ok()).unwrap_or(0.0)
+        };
+        Ok((value("Com_stmt_prepare"), value("Com_stmt_execute")))
+    }
+
+    /// The part of the executions since then that found their statement prepared; `None` without any.
+    pub fn statement_hits_since(&self, before: &mut (f64, f64)) -> Outcome<Option<f64>> {
+        let now = self.statements()?;
+        let (prepared, executed) = (now.0 - before.0, now.1 - before.1);
+        *before = now;
+        Ok((executed > 0.0).then(|| 1.0 - prepared / executed))
+    }
+
     pub fn servers_cpu(&self) -> f64 {
         self.cluster.servers().iter().map(|server| cpu_seconds(server.pid())).sum()
     }

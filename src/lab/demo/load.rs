@@ -25,7 +25,7 @@ pub(super) async fn create_tables(app: &mut Conn, cluster: &Cluster) -> Result<(
 
 /// One CREATE TABLE; how far it is shows in the servers' folders.
 async fn create_table(app: &mut Conn, cluster: &Cluster, table: &SampleTable) -> Result<()> {
-    let progress = Progress::start(&format!("CREATE TABLE {} ({} physical tables)", table.name, table.subtables));
+    let progress = Progress::start(&format!("CREATE TABLE {} (physical tables: {})", table.name, table.subtables));
     let mut tick = tokio::time::interval(Duration::from_millis(200));
     let mut creating = std::pin::pin!(app.query_drop(table.create));
     loop {

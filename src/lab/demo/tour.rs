@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::lab::{APP_PASSWORD, APP_USER, Cluster};
 
 const USER: u32 = 42;
+const TERMINAL: usize = 100;
 
 pub(super) async fn print(app: &mut Conn, cluster: &Cluster, port: u16) -> Result<()> {
     print_addresses(cluster, port);
@@ -73,7 +74,7 @@ fn print_beyond(port: u16) {
     );
 }
 
-/// Rows in a frame, as the mysql client draws them.
+/// Rows in a frame, as the mysql client draws them; what is too wide for one, a line for each value.
 fn print_rows(names: &[String], rows: Vec<Row>) {
     if names.is_empty() {
         println!("OK");
@@ -85,6 +86,9 @@ fn print_rows(names: &[String], rows: Vec<Row>) {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..names.len()).map(width).collect();
+    if widths.iter().sum::<usize>() > TERMINAL || rows.iter().flatten().any(|cell| cell.contains('\n')) {
+        return print_values(names, &rows);
+    }
     let rule: String = widths.iter().map(|width| format!("+{}", "-".repeat(width + 2))).collect();
     let line = |cells: &[String]| -> String {
         cells.iter().zip(&widths).map(|(cell, width)| format!("| {cell:<width$} ")).collect()
@@ -94,6 +98,14 @@ fn print_rows(names: &[String], rows: Vec<Row>) {
         println!("{}|", line(row));
     }
     println!("{rule}+");
+}
+
+fn print_values(names: &[String], rows: &[Vec<String>]) {
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in rows.iter().flat_map(|row| names.iter().zip(row)) {
+        let lines: Vec<&str> = value.lines().collect();
+        println!("{name:>width$}: {}", lines.join(&format!("\n{:width$}  ", "")));
+    }
 }
 
 fn shown(value: &Value) -> String {
