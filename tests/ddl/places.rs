@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::common::with_cluster;
 use bifold::catalog::Catalog;
-use bifold::config::load;
+use bifold::config::{Config, load};
 use bifold::context::{Setting, State, States};
 use bifold::error::{Error, Result};
 use bifold::execute::ddl::{Actor, Outcome, Turns, run};
@@ -37,8 +37,13 @@ struct Stage<'c> {
 
 impl<'c> Stage<'c> {
     fn new(cluster: &'c mut Cluster, tables: &str) -> Self {
+        Stage::with(cluster, tables, |_| {})
+    }
+
+    fn with(cluster: &'c mut Cluster, tables: &str, change: impl Fn(&mut Config)) -> Self {
         cluster.set_tables(tables).unwrap();
-        let config = load(cluster.topology()).unwrap();
+        let mut config = load(cluster.topology()).unwrap();
+        change(&mut config);
         let topology = Topology::new(&config, 1);
         let states = States::default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -268,6 +273,33 @@ fn what_rows_refuse_is_told_with_how_far_it_came() {
 }
 
 #[test]
+fn one_table_is_defined_by_one_statement_at_a_time_and_others_beside_it() {
+    each(|stage| {
+        let create = |table: &str| stage.run(&CREATE.replace("orders", table));
+        let (first, second, other) = std::thread::scope(|scope| {
+            let first = scope.spawn(|| create("orders"));
+            let second = scope.spawn(|| create("orders"));
+            let other = scope.spawn(|| create("refund"));
+            (first.join().unwrap(), second.join().unwrap(), other.join().unwrap())
+        });
+        other.unwrap();
+        let late = [first, second].into_iter().filter_map(Result::err).collect::<Vec<_>>();
+        assert!(late.len() == 1 && late[0].code() == 1050, "{late:?}");
+        assert_eq!((stage.count("orders"), stage.count("refund"), stage.count("bifold")), (16, 16, 0));
+    });
+}
+
+#[test]
+fn one_connection_to_a_server_is_enough() {
+    with_cluster(|cluster| {
+        let stage = Stage::with(cluster, TABLES, |config| config.backend.connections = 1);
+        stage.timed(CREATE);
+        stage.timed("ALTER TABLE orders ADD x INT");
+        stage.timed("DROP TABLE orders");
+    });
+}
+
+#[test]
 fn laws_are_kept_by_create_and_by_alter() {
     each(|stage| {
         let refused = |statement: &str, says: &str| {
@@ -446,8 +478,6 @@ fn a_server_killed_in_the_middle_of_a_large_create_leaves_what_the_next_one_comp
         assert!(text(&error).contains("Run the statement again"), "{error}");
         stage.timed(CREATE);
         assert_eq!(stage.count("orders"), 4096);
-        stage.timed("DROP TABLE orders");
-        stage.timed(CREATE);
     });
 }
 

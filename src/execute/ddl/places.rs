@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::Task;
 use crate::context::State;
@@ -16,6 +18,9 @@ use crate::topology::{Place, ServerNo};
 
 /// Connections per server: creating tables goes no faster with more.
 const WIDTH: usize = 4;
+
+/// A further connection is not worth a longer wait.
+const SECOND_WAIT: Duration = Duration::from_secs(1);
 
 /// A text and the place that it is for.
 pub(super) struct Job {
@@ -90,7 +95,11 @@ async fn work(
         conn.bring_to(&state).await?;
         Ok(conn)
     };
-    let mut conn = match (opened.await, first) {
+    let opened = match first {
+        true => opened.await,
+        false => timeout(SECOND_WAIT, opened).await.unwrap_or_else(|_| Err(Error::proxy("no further connection"))),
+    };
+    let mut conn = match (opened, first) {
         (Ok(conn), _) => conn,
         (Err(_), false) => return progress,
         (Err(error), true) => {

@@ -9,7 +9,7 @@ use crate::definition::{Definition, Facts, Naming, identifier, quoted, reading_s
 use crate::error::{Error, Result};
 use crate::plan::ddl::Target;
 use crate::shard::{Answer, Conn};
-use crate::topology::{Place, ShardNo};
+use crate::topology::Place;
 
 /// Answers held at a time: a few MB of definitions.
 const IN_HAND: usize = 4096;
@@ -17,13 +17,19 @@ const IN_HAND: usize = 4096;
 impl Task<'_> {
     /// The places of a table that are there.
     pub(super) async fn existing(&self, target: &Target) -> Result<BTreeSet<Place>> {
-        let shards: BTreeSet<ShardNo> = target.places(self.schema).into_iter().map(|place| place.shard).collect();
-        let mut there = BTreeSet::new();
-        for shard in shards {
-            let database = quoted(&self.schema.shard(shard).database);
+        let firsts = target.places(self.schema).into_iter().filter(|place| place.subtable.0 == 0);
+        let job = |place: Place| {
+            let database = quoted(self.database_of(place));
             let sql = format!("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = {database}");
-            let rows = self.actor.servers.run(self.schema.shard(shard).server, &sql).await?.rows;
-            let names = rows.iter().filter_map(|row| row.first()?.as_ref());
+            Job { place, text: sql.into_bytes() }
+        };
+        let progress = self.send_all(firsts.map(job).collect(), &reading_state(self.actor.states)).await;
+        if let Some((_, error)) = progress.failed.into_iter().next() {
+            return Err(error);
+        }
+        let mut there = BTreeSet::new();
+        for (Place { shard, .. }, answer) in progress.done {
+            let names = answer.rows.iter().filter_map(|row| row.first()?.as_ref());
             there.extend(names.filter_map(|name| Some(Place { shard, subtable: target.subtable_of(name)? })));
         }
         Ok(there)
