@@ -4,7 +4,9 @@
 use super::Subject;
 use super::probe::Probe;
 use super::report::Report;
+use crate::config::Transactions;
 use crate::topology::ServerNo;
+use crate::transaction;
 
 /// What the account needs on each shard's database.
 const NEEDED: [&str; 15] = [
@@ -52,15 +54,22 @@ pub(super) fn check(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_
     let has_role = probe.grants.len() > grants.len();
     if !has_role {
         too_narrow(subject, probe, &grants, report);
+        for_transactions(subject, probe, &grants, report);
     }
 }
 
-/// The statements that make the account on a server.
-pub(super) fn needed(subject: &Subject<'_>, server: ServerNo) -> Vec<String> {
+/// The statements that make the account on a server; `is_mariadb` where that is known.
+pub(super) fn needed(subject: &Subject<'_>, server: ServerNo, is_mariadb: Option<bool>) -> Vec<String> {
     let user = &subject.config.backend.user;
     let mut statements = vec![format!("CREATE USER '{user}'@'%' IDENTIFIED BY '…';")];
     for schema in subject.topology.schemas() {
         statements.extend(schema.shards_on(server).map(|shard| for_database(user, &shard.database)));
+    }
+    if spans_servers(subject) {
+        statements.extend(transaction::grants(user, is_mariadb.unwrap_or(false)));
+        if is_mariadb.is_none() {
+            statements.push("(The last one on MySQL only.)".to_owned());
+        }
     }
     statements
 }
@@ -77,7 +86,12 @@ fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut
     let key = ["backend", "user"];
     let user = &subject.config.backend.user;
     let held = |list: &[&str]| everywhere().filter(|right| list.contains(&right.as_str())).cloned().collect::<Vec<_>>();
-    let remedy = || format!("take an account with nothing but: {}", needed(subject, probe.no)[1..].join(" "));
+    let remedy = || {
+        format!(
+            "take an account with nothing but: {}",
+            needed(subject, probe.no, Some(probe.is_mariadb()))[1..].join(" ")
+        )
+    };
 
     if everywhere().any(|right| right == "ALL PRIVILEGES") || !held(&FENCES).is_empty() {
         let rights = match held(&FENCES) {
@@ -138,6 +152,41 @@ fn too_narrow(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &m
             }
         }
     }
+}
+
+/// Commits over several servers need Bifold's own database on each of them.
+fn for_transactions(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut Report<'_>) {
+    if !spans_servers(subject) {
+        return;
+    }
+    let user = &subject.config.backend.user;
+    let has = |right: &str, within: &dyn Fn(&Grant) -> bool| {
+        let holds = |held: &String| held == right || held == "ALL PRIVILEGES";
+        grants.iter().any(|grant| within(grant) && grant.rights.iter().any(holds))
+    };
+    let in_database = |grant: &Grant| grant.covers(transaction::DATABASE);
+    let mut missing: Vec<&str> = transaction::RIGHTS.into_iter().filter(|right| !has(right, &in_database)).collect();
+    if !probe.is_mariadb() && !has(transaction::RECOVER_RIGHT, &|grant| grant.database == "*") {
+        missing.push(transaction::RECOVER_RIGHT);
+    }
+    if !missing.is_empty() {
+        report.warning(
+            &["backend", "user"],
+            format!(
+                "`{user}` lacks {} for transactions over several servers on {}: they will be refused",
+                missing.join(", "),
+                probe.name
+            ),
+            format!(
+                "{} Or write cluster.transactions = \"single\"",
+                transaction::grants(user, probe.is_mariadb()).join(" ")
+            ),
+        );
+    }
+}
+
+fn spans_servers(subject: &Subject<'_>) -> bool {
+    subject.config.transactions == Transactions::Atomic && subject.config.servers.len() > 1
 }
 
 /// A line of SHOW GRANTS about privileges.

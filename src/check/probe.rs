@@ -64,7 +64,7 @@ fn unreachable(subject: &Subject<'_>, server: &Server, error: &Error, report: &m
         1044 | 1045 | 1698 => report.mistake(
             &["backend", "user"],
             what,
-            format!("create the account there: {}", grants::needed(subject, server.no).join(" ")),
+            format!("create the account there: {}", grants::needed(subject, server.no, None).join(" ")),
         ),
         _ => report.mistake(&["server", &server.no.0.to_string(), "address"], what, "start it, or correct the address"),
     }

@@ -86,6 +86,13 @@ pub const KEYS: &[Key] = &[
         "more than 32 characters; other characters than letters, digits, `_`, `-`",
         "Name of the cluster; part of the ids of distributed transactions, so two clusters that share a server need two names.",
     ),
+    key(
+        "cluster.transactions",
+        Kind::Word(&["atomic", "single"]),
+        Value("\"atomic\""),
+        "",
+        "`atomic`: a transaction may write on several servers and is kept or undone on all of them; this needs the database `bifold` on each ([transactions](transactions.md)). `single`: a second server is refused.",
+    ),
     key("listen", Kind::Section, Value("{}"), "", "Where Bifold listens."),
     key(
         "listen.mysql",

@@ -30,6 +30,7 @@ pub use pattern::NamePattern;
 #[derive(Clone, Debug)]
 pub struct Config {
     pub cluster: String,
+    pub transactions: Transactions,
     pub listen: Listen,
     pub limits: Limits,
     pub users: Vec<User>,
@@ -42,6 +43,15 @@ pub struct Config {
     pub warnings: Findings,
     /// For findings at a key that only the servers can tell.
     pub lines: KeyLines,
+}
+
+/// What a transaction may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transactions {
+    /// On any number of servers; it is kept or undone on all of them.
+    Atomic,
+    /// On one server.
+    Single,
 }
 
 #[derive(Clone, Debug)]

@@ -105,7 +105,7 @@ impl Client {
             capabilities,
             shape: ReplyShape::of(capabilities),
             schema: None,
-            hold: Hold::default(),
+            hold: Hold::new(engine.coordinator.clone()),
             memory: Memory::default(),
             settings: Settings::of(state, engine),
         }

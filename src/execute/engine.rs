@@ -17,6 +17,8 @@ use crate::plan::{Plan, Planned};
 use crate::shard::Servers;
 use crate::topology::weight::{Question, Weights};
 use crate::topology::{ServerNo, Topology};
+use crate::transaction::Coordinator;
+use crate::transaction::recovery::Recovery;
 
 #[derive(Debug)]
 pub struct Engine {
@@ -35,6 +37,8 @@ pub struct Engine {
     pub turns: Turns,
     /// What the servers are.
     pub profile: Profile,
+    pub coordinator: Arc<Coordinator>,
+    _recovery: Recovery,
 }
 
 impl Engine {
@@ -44,6 +48,9 @@ impl Engine {
         let states = States::default();
         let servers = Servers::new(&topology, &config.backend, &states)?;
         let profile = Profile::read(&topology, &servers).await?;
+        let coordinator =
+            Arc::new(Coordinator::new(&config.cluster, config.transactions, &config.backend.user, &servers));
+        coordinator.prepare().await;
         Ok(Engine {
             ids: Generators::new(&topology, worker)?,
             catalog: Catalog::default(),
@@ -57,6 +64,8 @@ impl Engine {
             servers,
             states,
             profile,
+            _recovery: Recovery::start(&coordinator),
+            coordinator,
         })
     }
 }

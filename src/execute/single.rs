@@ -3,16 +3,29 @@
 use super::client::Client;
 use super::exchange;
 use super::statement::Running;
-use crate::error::Result;
-use crate::plan::Single;
+use crate::error::{Error, Result};
+use crate::plan::{Bind, Effect, Single};
 use crate::route::Routed;
 
 pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut Routed, plan: &Single) -> Result<()> {
     let server = exchange::one_server(&running, client, routed, plan).await?;
     let part = &routed.parts[0];
-    let summary = exchange::pass(&running, client, routed, part, server, plan.effect).await?;
+    let effect = match plan.bind {
+        // It may write, whatever the statement looks like.
+        Some(Bind::Routine) if client.hold.would_span(server) => return Err(routine_beside_others()),
+        Some(Bind::Routine) => Effect::Write,
+        Some(Bind::NamedLock | Bind::TemporaryTable | Bind::LockTables) | None => plan.effect,
+    };
+    let summary = exchange::pass(&running, client, routed, part, server, effect).await?;
     if plan.bind.is_some() {
         client.hold.bind(server);
     }
     exchange::follow(&running, client, server, &part.names, summary).await
+}
+
+/// It could commit on its server, which the others would know nothing of.
+fn routine_beside_others() -> Error {
+    Error::refused(
+        "Bifold: stored routines in a transaction over several servers are not supported; call them in a transaction of their own.",
+    )
 }

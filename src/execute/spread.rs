@@ -1,24 +1,22 @@
 //! One statement in several texts: rows of an INSERT split by place, an UPDATE or DELETE that
-//! goes to many. The texts of one server share a local transaction; servers run at the same
-//! time. What they answered is summed into one reply.
-//!
-//! Over several servers the commits go one after the other, once every text has succeeded: only
-//! a server that fails between its last text and its commit leaves a part unwritten, and the
-//! error says which. Inside a transaction such statements are refused.
+//! goes to many. The texts of one server run one after the other, servers at the same time; all
+//! is kept or undone together. What they answered is summed into one reply.
 
 use futures_util::future::join_all;
 
 use super::client::{Client, Diagnostic};
 use super::exchange;
+use super::local::transaction::unfinished;
 use super::names;
 use super::statement::Running;
 use super::tally::Tally;
-use crate::error::{Blame, Error, Result, code};
+use crate::error::{Error, Result};
 use crate::plan::{Effect, Plan};
 use crate::protocol::ok::OkPacket;
 use crate::route::{Part, Routed};
 use crate::shard::Conn;
 use crate::topology::ServerNo;
+use crate::transaction::Ending;
 
 /// Inside a transaction: what a failed statement is rolled back to.
 const SAVEPOINT: &str = "bifold_statement";
@@ -36,20 +34,22 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
             "Bifold: RETURNING of rows that lie in several places is not supported; insert rows of one sharding key at a time, or read them afterwards.",
         ));
     }
-    // 2. Several: who runs them
+    // 2. Several: in the session's transaction, or in one of their own
+    let alone = !client.hold.in_transaction() && client.autocommit();
     let servers = servers(&routed.parts);
-    let in_transaction = client.hold.in_transaction() || !client.autocommit();
-    if in_transaction && servers.len() > 1 {
-        return Err(Error::refused(
-            "Bifold: this statement writes on several servers, which inside a transaction is not supported yet. Run it outside of one, or give the sharding key.",
-        ));
+    if alone || (servers.len() > 1 && !client.hold.in_transaction()) {
+        client.hold.begin("START TRANSACTION".into());
     }
-    let need = exchange::need(client.shape, &client.settings.state, Effect::Write);
-    let conns = client.hold.several(&running.engine.servers, &servers, need).await?;
-    // 3. All texts, each server's in one local transaction; then the commits
-    let frame = if in_transaction { Frame::Savepoint } else { Frame::Transaction };
-    let tally = write(&running, conns, &servers, routed, frame).await?;
-    // 4. One reply
+    let written = write(&running, client, &servers, routed, !alone).await;
+    if alone {
+        let ending = if written.is_ok() { Ending::Commit } else { Ending::Rollback };
+        let ended = client.hold.end(ending).await;
+        written.as_ref().map_err(Error::clone)?;
+        ended?;
+    }
+    // 3. One reply
+    let mut tally = written?;
+    tally.diagnostics.extend(unfinished(&client.hold.take_unfinished()));
     reply(&running, client, routed, tally).await
 }
 
@@ -61,83 +61,45 @@ fn servers(parts: &[Part]) -> Vec<ServerNo> {
     servers
 }
 
-/// What the texts of one server stand in, so that they are kept or undone together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frame {
-    Transaction,
-    Savepoint,
-}
-
-impl Frame {
-    async fn open(self, conn: &mut Conn) -> Result<()> {
-        match self {
-            Frame::Transaction => conn.run("START TRANSACTION").await,
-            Frame::Savepoint => conn.run(&format!("SAVEPOINT {SAVEPOINT}")).await,
-        }
-        .map(drop)
-    }
-
-    async fn keep(self, conn: &mut Conn) -> Result<()> {
-        match self {
-            Frame::Transaction => conn.run("COMMIT").await,
-            Frame::Savepoint => conn.run(&format!("RELEASE SAVEPOINT {SAVEPOINT}")).await,
-        }
-        .map(drop)
-    }
-
-    /// A server that can't even do that has lost the connection, and with it what was written;
-    /// or it has rolled back the whole transaction already.
-    async fn undo(self, conn: &mut Conn) {
-        let undone = match self {
-            Frame::Transaction => conn.run("ROLLBACK").await,
-            Frame::Savepoint => conn.run(&format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}")).await,
-        };
-        if let Err(error) = undone {
-            tracing::debug!(%error, "rolling back a statement's part");
-        }
-    }
-}
-
+/// Runs all texts, each server's one after the other. `framed`: they stand in a transaction that
+/// goes on, and are undone alone if one of them fails.
 async fn write(
     running: &Running<'_>,
-    mut conns: Vec<&mut Conn>,
+    client: &mut Client,
     servers: &[ServerNo],
     routed: &Routed,
-    frame: Frame,
+    framed: bool,
 ) -> Result<Tally> {
-    let texts = conns.iter_mut().zip(servers).map(|(conn, server)| server_texts(running, conn, *server, routed, frame));
-    let written: Vec<Result<Tally>> = join_all(texts).await;
+    let need = exchange::need(client.shape, &client.settings.state, Effect::Write);
+    let mut conns = client.hold.several(&running.engine.servers, servers, need).await?;
+    if framed {
+        let set = format!("SAVEPOINT {SAVEPOINT}");
+        all(join_all(conns.iter_mut().map(|conn| conn.run(&set))).await)?;
+    }
+    let texts = conns.iter_mut().zip(servers).map(|(conn, server)| server_texts(running, conn, *server, routed));
+    let written = all(join_all(texts).await);
+    if framed {
+        let end = if written.is_ok() { "RELEASE" } else { "ROLLBACK TO" };
+        let end = format!("{end} SAVEPOINT {SAVEPOINT}");
+        // A server that can't undo its part has rolled back the whole transaction, or is lost with
+        // it: that is seen, and done to the others, when the statement is settled.
+        let standing = conns.iter_mut().filter(|conn| !conn.is_busy());
+        let ended = all(join_all(standing.map(|conn| conn.run(&end))).await);
+        if written.is_ok() {
+            ended?;
+        }
+    }
     let mut total = Tally::default();
-    let mut failed = None;
-    for outcome in written {
-        match outcome {
-            Ok(tally) => total.add(tally),
-            Err(error) => failed = failed.or(Some(error)),
-        }
-    }
-    if let Some(error) = failed {
-        join_all(conns.iter_mut().map(|conn| frame.undo(conn))).await;
-        return Err(error);
-    }
-    for at in 0..conns.len() {
-        if let Err(error) = frame.keep(conns[at]).await {
-            for conn in &mut conns[at + 1..] {
-                frame.undo(conn).await;
-            }
-            return Err(half_written(running, servers, at, &error));
-        }
-    }
+    written?.into_iter().for_each(|tally| total.add(tally));
     Ok(total)
 }
 
-async fn server_texts(
-    running: &Running<'_>,
-    conn: &mut Conn,
-    server: ServerNo,
-    routed: &Routed,
-    frame: Frame,
-) -> Result<Tally> {
-    frame.open(conn).await?;
+/// All of them, or the first error.
+fn all<T>(outcomes: Vec<Result<T>>) -> Result<Vec<T>> {
+    outcomes.into_iter().collect()
+}
+
+async fn server_texts(running: &Running<'_>, conn: &mut Conn, server: ServerNo, routed: &Routed) -> Result<Tally> {
     let mut tally = Tally::default();
     for part in routed.parts.iter().filter(|part| part.server == server) {
         let text = &routed.buffer[part.text.clone()];
@@ -150,24 +112,6 @@ async fn server_texts(
         }
     }
     Ok(tally)
-}
-
-/// A commit failed after others had succeeded: the error names what is written and what is not.
-fn half_written(running: &Running<'_>, servers: &[ServerNo], failed: usize, error: &Error) -> Error {
-    let name = |server: &ServerNo| running.engine.servers.get(*server).name.clone();
-    let list = |servers: &[ServerNo]| servers.iter().map(name).collect::<Vec<_>>().join(", ");
-    if servers.len() == 1 {
-        return error.clone();
-    }
-    let written = if failed == 0 { "no server".to_owned() } else { list(&servers[..failed]) };
-    let text = format!(
-        "Bifold: the commit on server {} failed ({}). Written on: {written}. Not written on: {}; on {} it is not known, look before trying again.",
-        name(&servers[failed]),
-        String::from_utf8_lossy(error.text()),
-        if failed + 1 == servers.len() { "none".to_owned() } else { list(&servers[failed + 1..]) },
-        name(&servers[failed]),
-    );
-    Error::new(Blame::Shard, code::UNKNOWN, text).because(error)
 }
 
 async fn reply(running: &Running<'_>, client: &mut Client, routed: &Routed, tally: Tally) -> Result<()> {

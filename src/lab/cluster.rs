@@ -72,6 +72,12 @@ impl Cluster {
         self.write_topology()
     }
 
+    /// Likewise for the further TOML before the tables.
+    pub fn set_more(&mut self, more: &str) -> Result<()> {
+        self.spec.more = more.to_owned();
+        self.write_topology()
+    }
+
     /// Starts the proxy (again), as worker 0.
     pub fn serve(&mut self, program: &Path) -> Result<&Proxy> {
         self.proxy = None;
@@ -130,6 +136,7 @@ fn start_server(spec: &ClusterSpec, index: usize) -> Result<Server> {
     server.run(&creates)?;
     let databases: Vec<&str> = databases.iter().map(String::as_str).collect();
     server.grant(BACKEND_USER, BACKEND_PASSWORD, &databases)?;
+    server.grant_decisions(BACKEND_USER)?;
     Ok(server)
 }
 

@@ -17,6 +17,7 @@ use super::program::{Flavour, Program};
 use super::sql::{Row, probe, run_sql};
 use super::{template, watchdog};
 use crate::error::{Error, Result};
+use crate::transaction::grants;
 
 /// What a crash may lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,11 @@ impl Server {
             statements.push(format!("GRANT {DATABASE_PRIVILEGES} ON `{pattern}`.* TO '{user}'@'%'"));
         }
         self.run(&statements).map(|_| ())
+    }
+
+    /// What the proxy's account needs besides, for transactions over several servers.
+    pub fn grant_decisions(&self, user: &str) -> Result<()> {
+        self.run(&grants(user, self.flavour() == Flavour::MariaDb)).map(|_| ())
     }
 
     /// kill -9, and the process is reaped.

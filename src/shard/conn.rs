@@ -21,7 +21,7 @@ use crate::value::Value;
 use crate::wire::Framed;
 
 /// The server's own number of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServerThreadId(pub u32);
 
 /// The capabilities that change the bytes of replies: a client's must be its connections'.
@@ -67,6 +67,8 @@ pub struct Conn {
     status: Status,
     /// A command was sent and its reply not read to the end.
     busy: bool,
+    /// Something is open here that the status does not tell.
+    pinned: bool,
     statements: Statements,
 }
 
@@ -98,6 +100,7 @@ impl Conn {
             state: login.base().clone(),
             status: server.status,
             busy: false,
+            pinned: false,
             statements: Statements::new(login.statements()),
         })
     }
@@ -129,7 +132,13 @@ impl Conn {
 
     /// It may serve another session: no reply is open, no transaction, nothing half sent.
     pub fn is_clean(&self) -> bool {
-        !self.busy && !self.in_transaction()
+        !self.busy && !self.pinned && !self.in_transaction()
+    }
+
+    /// A branch of a transaction is open here, or is no longer: servers do not show it in the
+    /// status once it is prepared or rolled back.
+    pub fn pin(&mut self, pinned: bool) {
+        self.pinned = pinned;
     }
 
     /// Alive, and nothing unread, as far as is known without waiting.

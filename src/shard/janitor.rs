@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::conn::{Conn, ReplyShape, ServerThreadId};
+use super::conn::ServerThreadId;
 use super::pool::Server;
 
 /// So many kills may wait; beyond it the server finds out by itself that nobody reads.
@@ -58,10 +58,10 @@ async fn look_after(server: Weak<Server>, mut queue: mpsc::Receiver<ServerThread
     }
 }
 
-/// On a connection of its own: the pool may be exhausted by the very statements to kill.
+/// Not over the pool, which may be exhausted by the very statements to kill.
 async fn kill(server: &Arc<Server>, thread: ServerThreadId) {
     let killed = async {
-        let mut conn = Conn::open(server.login(), ReplyShape::default()).await?;
+        let mut conn = server.connect_aside().await?;
         conn.run(&format!("KILL {}", thread.0)).await
     };
     // Error 1094: it is gone already.

@@ -19,7 +19,7 @@ use crate::error::{Blame, Error, Result, code};
 use crate::topology::{self, ServerNo, Topology};
 
 /// All servers of the topology, by number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Servers(Vec<Arc<Server>>);
 
 #[derive(Debug)]
@@ -92,8 +92,9 @@ impl Server {
         }))
     }
 
-    pub(super) fn login(&self) -> &Login {
-        &self.login
+    /// A connection outside the pool, which may be exhausted by what this one is to put right.
+    pub async fn connect_aside(&self) -> Result<Conn> {
+        Conn::open(&self.login, ReplyShape::default()).await
     }
 
     /// What it calls its version in greetings; empty before the first connection.

@@ -2,52 +2,35 @@
 
 use std::sync::Arc;
 
+use super::branch::{Branch, ServerMark};
+use super::characteristics::{Chained, Characteristics, takes_snapshot};
+use super::commit::Ending;
+use super::coordinator::{Coordinator, Live};
+use super::decision;
+use super::part::{Opened, Part};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::plan::Effect;
-use crate::shard::{Checkout, Conn, ReplyShape, Servers};
+use crate::shard::{Conn, ReplyShape, Servers};
 use crate::topology::ServerNo;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Hold {
+    pub(super) coordinator: Arc<Coordinator>,
     /// In the order in which they were reached.
-    held: Vec<Held>,
+    pub(super) parts: Vec<Part>,
     /// The client has begun a transaction, with this statement.
     begun: Option<String>,
+    /// The transaction is one over several servers.
+    pub(super) live: Option<Live>,
     /// Of the next transaction only.
     next: Characteristics,
     /// Of the transaction that is begun.
     current: Characteristics,
     /// What the savepoints set so far are called, as SQL text.
     savepoints: Vec<String>,
-}
-
-/// What SET TRANSACTION says of one transaction: `READ COMMITTED`, `READ ONLY`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Characteristics {
-    isolation: Option<&'static str>,
-    access: Option<&'static str>,
-}
-
-/// How the transaction goes on that AND CHAIN begins.
-#[derive(Debug)]
-pub struct Chained {
-    statement: String,
-    characteristics: Characteristics,
-}
-
-#[derive(Debug)]
-struct Held {
-    conn: Checkout,
-    server: ServerNo,
-    /// A row was written here in the open transaction.
-    wrote: bool,
-    /// Something outlives the transaction here: a lock, a temporary table, a handler.
-    bound: bool,
-    /// The transaction was begun here.
-    begun: bool,
-    /// SET TRANSACTION was said here, for a statement that is a transaction by itself.
-    characterised: Option<Characteristics>,
+    /// Servers on which the last transaction is committed and recovery has to say so.
+    pub(super) unfinished: Vec<String>,
 }
 
 /// What a connection is needed for.
@@ -60,60 +43,40 @@ pub struct Need<'a> {
     pub bare: bool,
 }
 
-/// How a transaction is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    Commit,
-    Rollback,
-}
-
 impl Hold {
+    pub fn new(coordinator: Arc<Coordinator>) -> Self {
+        Hold {
+            coordinator,
+            parts: Vec::new(),
+            begun: None,
+            live: None,
+            next: Characteristics::default(),
+            current: Characteristics::default(),
+            savepoints: Vec::new(),
+            unfinished: Vec::new(),
+        }
+    }
+
     // Statements
 
     /// The session's connection to a server, with its settings and in its transaction.
     pub async fn connection(&mut self, servers: &Servers, server: ServerNo, need: Need<'_>) -> Result<&mut Conn> {
-        if need.effect == Effect::Write {
-            self.refuse_second_writer(server)?;
-        }
-        let at = match self.held.iter().position(|held| held.server == server) {
+        let at = match self.parts.iter().position(|part| part.server == server) {
             Some(at) => at,
             None => {
                 let conn = servers.get(server).checkout(need.shape, need.state).await?;
-                self.held.push(Held { conn, server, wrote: false, bound: false, begun: false, characterised: None });
-                self.held.len() - 1
+                self.parts.push(Part::new(conn, server));
+                self.parts.len() - 1
             }
         };
-        let held = &mut self.held[at];
-        held.conn.bring_to(need.state).await?;
-        match &self.begun {
-            Some(begun) if !held.begun => {
-                if let Some(set) = self.current.statement() {
-                    held.conn.run(&set).await?;
-                }
-                held.conn.run(begun).await?;
-                held.begun = true;
-                for name in &self.savepoints {
-                    held.conn.run(&format!("SAVEPOINT {name}")).await?;
-                }
-            }
-            Some(_) => {}
-            // Without BEGIN the next transaction is this statement, or begins with it.
-            None => {
-                if !held.conn.in_transaction() {
-                    for name in &self.savepoints {
-                        held.conn.run(&format!("SAVEPOINT {name}")).await?;
-                    }
-                }
-                let usable = !need.bare && !held.conn.in_transaction();
-                if let Some(set) = self.next.statement().filter(|_| usable) {
-                    held.characterised = Some(self.next);
-                    held.conn.run(&set).await?;
-                    self.next = Characteristics::default();
-                }
-            }
+        self.parts[at].conn.bring_to(need.state).await?;
+        self.open(servers, at, need).await?;
+        // In a read-only transaction the server refuses it, and nothing is written.
+        if need.effect == Effect::Write && !self.is_read_only() {
+            self.admit_writer(at)?;
+            self.parts[at].wrote = true;
         }
-        held.wrote |= need.effect == Effect::Write;
-        Ok(&mut held.conn)
+        Ok(&mut self.parts[at].conn)
     }
 
     /// Connections to several servers, in the order of `servers`, which is the one order in which
@@ -122,51 +85,148 @@ impl Hold {
         for server in wanted {
             self.connection(servers, *server, need).await?;
         }
-        self.held.sort_by_key(|held| held.server);
-        let wanted = self.held.iter_mut().filter(|held| wanted.contains(&held.server));
-        Ok(wanted.map(|held| &mut *held.conn).collect())
+        self.parts.sort_by_key(|part| part.server);
+        let wanted = self.parts.iter_mut().filter(|part| wanted.contains(&part.server));
+        Ok(wanted.map(|part| &mut *part.conn).collect())
     }
 
-    fn refuse_second_writer(&self, server: ServerNo) -> Result<()> {
-        let other = self.held.iter().find(|held| held.server != server && held.wrote && held.conn.in_transaction());
-        match other {
-            None => Ok(()),
-            Some(_) => Err(Error::refused(
-                "Bifold: this transaction has written on another server already, and a commit over several servers is not supported yet. Commit first, or keep to rows whose sharding keys share a server.",
-            )),
+    /// What has to be said on a connection before this statement.
+    async fn open(&mut self, servers: &Servers, at: usize, need: Need<'_>) -> Result<()> {
+        let is_new = if self.begun.is_some() { self.parts[at].opened == Opened::No } else { !self.parts[at].stands() };
+        if !is_new {
+            return Ok(());
         }
+        let joins = self.parts.iter().enumerate().any(|(other, part)| other != at && part.stands());
+        let branches = joins && self.may_join();
+        let part = &mut self.parts[at];
+        match &self.begun {
+            // Without BEGIN the next transaction is this statement, or begins with it.
+            None if !joins || need.bare => {
+                if let Some(set) = self.next.statement().filter(|_| !need.bare) {
+                    part.characterised = Some(self.next);
+                    part.conn.run(&set).await?;
+                    self.next = Characteristics::default();
+                }
+            }
+            Some(_) | None if branches => self.open_branch(servers, at).await?,
+            Some(begun) => {
+                if let Some(set) = self.current.statement() {
+                    part.conn.run(&set).await?;
+                }
+                part.conn.run(begun).await?;
+                part.opened = Opened::Plain;
+            }
+            None => {}
+        }
+        for name in &self.savepoints {
+            self.parts[at].conn.run(&format!("SAVEPOINT {name}")).await?;
+        }
+        Ok(())
     }
+
+    // Several servers
+
+    /// The next server can open a branch: transactions may span servers, and there is one plain
+    /// part whose commit can decide.
+    fn may_join(&self) -> bool {
+        let plain = self.parts.iter().filter(|part| part.stands() && !matches!(part.opened, Opened::Branch(_))).count();
+        plain == 1 && self.coordinator.available().is_ok()
+    }
+
+    async fn open_branch(&mut self, servers: &Servers, at: usize) -> Result<()> {
+        let live = match self.live.take() {
+            Some(live) => live,
+            None => self.coordinator.open(),
+        };
+        let transaction = live.id.clone();
+        self.live = Some(live);
+        let standing = |part: &&mut Part| part.stands() && !matches!(part.opened, Opened::Branch(_));
+        let first = self.parts.iter_mut().find(standing).expect("a branch joins a plain part");
+        // From now on it is missed if the server ends it by itself.
+        first.opened = Opened::Plain;
+        let said = first.characterised.unwrap_or(self.current);
+        let branch = Branch {
+            transaction,
+            first: ServerMark::of(&servers.get(first.server).name),
+            first_thread: first.conn.thread(),
+            own_thread: self.parts[at].conn.thread(),
+            begun: decision::now(),
+        };
+        let begun = self.begun.as_deref().unwrap_or_default();
+        let part = &mut self.parts[at];
+        if let Some(set) = said.with_words_of(begun).statement() {
+            part.conn.run(&set).await?;
+        }
+        part.start_branch(branch).await?;
+        if takes_snapshot(begun) {
+            part.conn.run("SELECT gtrid FROM bifold.decision LIMIT 1").await?;
+        }
+        Ok(())
+    }
+
+    /// A second writing server needs a commit over several.
+    fn admit_writer(&self, at: usize) -> Result<()> {
+        let is_other = |(other, part): &(usize, &Part)| *other != at && part.wrote && part.stands();
+        let mut others = self.parts.iter().enumerate().filter(is_other).peekable();
+        if others.peek().is_none() {
+            return Ok(());
+        }
+        let is_branch = |part: &Part| matches!(part.opened, Opened::Branch(_));
+        let apart = others.filter(|(_, part)| !is_branch(part)).count() + usize::from(!is_branch(&self.parts[at]));
+        // The plain part decides for the branches; there can't be two.
+        if self.live.is_some() && apart <= 1 {
+            return Ok(());
+        }
+        self.coordinator.available()?;
+        Err(Error::refused(
+            "Bifold: this transaction began while commits over several servers were not possible. Begin it again.",
+        ))
+    }
+
+    /// The transaction has come to more than one server.
+    pub fn spans_servers(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Would a statement at this server make the transaction one over several?
+    pub fn would_span(&self, server: ServerNo) -> bool {
+        self.spans_servers() || self.parts.iter().any(|part| part.server != server && part.stands())
+    }
+
+    /// Servers on which the last transaction, committed as it is, is not there to be seen yet.
+    pub fn take_unfinished(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unfinished)
+    }
+
+    // Afterwards
 
     /// After each reply: connections that nothing binds go back to the pool. `failed`: the reply
     /// was an error, which says nothing of the transaction.
     pub async fn settle(&mut self, failed: bool) -> Result<()> {
-        if self.held.is_empty() {
+        if self.parts.is_empty() {
             return Ok(());
         }
         // A lost connection took its part of the transaction, and what was bound, with it.
-        let lost = self
-            .held
-            .extract_if(.., |held| held.conn.is_busy())
-            .any(|held| held.begun || held.bound || held.conn.in_transaction());
+        let lost = self.parts.extract_if(.., |part| part.conn.is_busy()).any(|part| part.bound || part.stands());
         if lost {
             return self.end(Ending::Rollback).await;
         }
         if failed {
-            for held in self.held.iter_mut().filter(|held| held.begun || held.conn.in_transaction()) {
-                held.conn.refresh_status().await?;
+            for part in self.parts.iter_mut().filter(|part| part.stands()) {
+                part.conn.refresh_status().await?;
             }
         }
-        for held in self.held.iter_mut().filter(|held| !held.conn.in_transaction()) {
-            let Some(characteristics) = held.characterised.take() else { continue };
+        for part in self.parts.iter_mut().filter(|part| !part.stands()) {
+            let Some(characteristics) = part.characterised.take() else { continue };
             // A statement that failed has not used it up: the next one meets it, and nobody else.
             if failed {
-                held.conn.run("COMMIT").await?;
+                part.conn.run("COMMIT").await?;
                 self.next = characteristics;
             }
         }
-        if self.held.iter().any(|held| held.begun && !held.conn.in_transaction()) {
+        if self.parts.iter().any(Part::has_vanished) {
             // A server ended the transaction: a deadlock rolled it back, or a statement committed
-            // it. Elsewhere nothing but reads can stand.
+            // it. In the latter case nothing but reads can stand elsewhere.
             let ending = if failed { Ending::Rollback } else { Ending::Commit };
             return self.end(ending).await;
         }
@@ -176,63 +236,59 @@ impl Hold {
 
     fn release(&mut self) {
         if self.begun.is_none() {
-            self.held.retain(|held| held.bound || held.conn.in_transaction());
+            self.parts.retain(|part| part.bound || part.stands());
         }
     }
 
     /// The connection to this server stays with the session from now on.
     pub fn bind(&mut self, server: ServerNo) {
-        for held in self.held.iter_mut().filter(|held| held.server == server) {
-            held.bound = true;
+        for part in self.parts.iter_mut().filter(|part| part.server == server) {
+            part.bound = true;
         }
     }
 
     /// What was bound is bound no longer.
     pub fn unbind(&mut self) {
-        for held in &mut self.held {
-            held.bound = false;
+        for part in &mut self.parts {
+            part.bound = false;
         }
         self.release();
     }
 
     /// A server that the session already holds; any will do for a statement without tables.
     pub fn any(&self) -> Option<ServerNo> {
-        self.held.first().map(|held| held.server)
+        self.parts.first().map(|part| part.server)
     }
 
     /// The connection to this server, if the session holds one.
     pub fn held(&mut self, server: ServerNo) -> Option<&mut Conn> {
-        self.held.iter_mut().find(|held| held.server == server).map(|held| &mut *held.conn)
+        self.parts.iter_mut().find(|part| part.server == server).map(|part| &mut *part.conn)
     }
 
     pub fn holds(&self, server: ServerNo) -> bool {
-        self.held.iter().any(|held| held.server == server)
+        self.parts.iter().any(|part| part.server == server)
     }
 
     /// The servers whose connections are bound to the session for longer than a transaction.
     pub fn bound(&self) -> Vec<ServerNo> {
-        self.held.iter().filter(|held| held.bound).map(|held| held.server).collect()
+        self.parts.iter().filter(|part| part.bound).map(|part| part.server).collect()
     }
 
     /// Is any connection bound to the session for longer than a transaction?
     pub fn is_bound(&self) -> bool {
-        self.held.iter().any(|held| held.bound)
+        self.parts.iter().any(|part| part.bound)
     }
 
     // Transactions
 
     /// A transaction is open, be it that no server has heard of it yet.
     pub fn in_transaction(&self) -> bool {
-        self.begun.is_some() || self.held.iter().any(|held| held.conn.in_transaction())
+        self.begun.is_some() || self.parts.iter().any(|part| part.conn.in_transaction())
     }
 
     /// The transaction was begun READ ONLY, by its own words or by SET TRANSACTION.
     pub fn is_read_only(&self) -> bool {
-        match &self.begun {
-            Some(begun) if begun.ends_with("READ ONLY") => true,
-            Some(begun) => !begun.ends_with("READ WRITE") && self.current.access == Some("READ ONLY"),
-            None => false,
-        }
+        self.begun.as_ref().is_some_and(|begun| self.current.with_words_of(begun).access == Some("READ ONLY"))
     }
 
     /// BEGIN, after what was open has been committed: said on each server before its first
@@ -240,8 +296,8 @@ impl Hold {
     pub fn begin(&mut self, statement: String) {
         self.begun = Some(statement);
         self.current = std::mem::take(&mut self.next);
-        for held in &mut self.held {
-            held.begun = false;
+        for part in &mut self.parts {
+            part.opened = Opened::No;
         }
     }
 
@@ -268,42 +324,32 @@ impl Hold {
         self.next.access = Some(access);
     }
 
-    /// Ends the transaction everywhere; at most one server wrote, and it goes first. The error is
-    /// that server's, and the transaction is over all the same.
-    pub async fn end(&mut self, ending: Ending) -> Result<()> {
-        let statement = match ending {
-            Ending::Commit => "COMMIT",
-            Ending::Rollback => "ROLLBACK",
-        };
-        self.held.sort_by_key(|held| !held.wrote);
-        let mut outcome = Ok(());
-        for held in self.held.iter_mut().filter(|held| held.conn.in_transaction()) {
-            let said = held.conn.run(statement).await;
-            if outcome.is_ok() {
-                outcome = said.map(drop);
-            }
+    /// It is over: nothing of it is said to the next one. Connections that were given up go.
+    pub(super) fn forget_transaction(&mut self) {
+        for part in self.parts.iter_mut().filter(|part| !part.conn.is_busy()) {
+            part.is_over();
         }
-        for held in &mut self.held {
-            (held.wrote, held.begun) = (false, false);
-        }
+        self.parts.retain(|part| part.bound || !part.conn.is_busy());
+        // Only now: recovery must not meet a transaction that is still being ended.
+        self.live = None;
         self.begun = None;
         self.next = Characteristics::default();
         self.current = Characteristics::default();
         self.savepoints.clear();
         self.release();
-        outcome
     }
 
     /// The connections are thrown away with all that they hold: the session is over, or nothing
     /// about them is known any more.
     pub async fn abandon(&mut self) {
-        if !self.is_bound() && self.end(Ending::Rollback).await.is_ok() {
-            return;
+        for part in self.parts.iter_mut().filter(|part| part.conn.is_busy()) {
+            part.give_up();
         }
-        for held in &mut self.held {
-            held.conn.condemn();
+        self.end(Ending::Rollback).await.unwrap_or_default();
+        if self.is_bound() {
+            self.parts.iter_mut().for_each(Part::give_up);
         }
-        self.held.clear();
+        self.parts.clear();
     }
 
     // Savepoints
@@ -311,8 +357,8 @@ impl Hold {
     /// Sets a savepoint on every server of the transaction, those yet to come included. `implicit`:
     /// without autocommit the next statement begins a transaction by itself.
     pub async fn savepoint(&mut self, name: &str, implicit: bool) -> Result<()> {
-        for held in self.held.iter_mut().filter(|held| held.conn.in_transaction()) {
-            held.conn.run(&format!("SAVEPOINT {name}")).await?;
+        for part in self.parts.iter_mut().filter(|part| part.conn.in_transaction()) {
+            part.conn.run(&format!("SAVEPOINT {name}")).await?;
         }
         if self.begun.is_some() || implicit {
             self.savepoints.retain(|known| !known.eq_ignore_ascii_case(name));
@@ -326,8 +372,8 @@ impl Hold {
     pub async fn to_savepoint(&mut self, name: &str, release: bool) -> Result<bool> {
         let statement = if release { "RELEASE SAVEPOINT" } else { "ROLLBACK TO SAVEPOINT" };
         let mut known = false;
-        for held in self.held.iter_mut().filter(|held| held.conn.in_transaction()) {
-            held.conn.run(&format!("{statement} {name}")).await?;
+        for part in self.parts.iter_mut().filter(|part| part.conn.in_transaction()) {
+            part.conn.run(&format!("{statement} {name}")).await?;
             known = true;
         }
         if let Some(at) = self.savepoints.iter().position(|set| set.eq_ignore_ascii_case(name)) {
@@ -335,13 +381,5 @@ impl Hold {
             known = true;
         }
         Ok(known)
-    }
-}
-
-impl Characteristics {
-    fn statement(self) -> Option<String> {
-        let isolation = self.isolation.map(|level| format!("ISOLATION LEVEL {level}"));
-        let parts: Vec<String> = isolation.into_iter().chain(self.access.map(str::to_owned)).collect();
-        (!parts.is_empty()).then(|| format!("SET TRANSACTION {}", parts.join(", ")))
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::finding::{Finding, Findings, KeyLines, Severity};
 use super::load::Surroundings;
 use super::written::Node;
-use super::{Config, IdLayout, Schema, TableKind, Workers};
+use super::{Config, IdLayout, Schema, TableKind, Transactions, Workers};
 
 /// What builders share: the surroundings, and where mistakes are told.
 struct Teller<'a> {
@@ -33,6 +33,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
     let workers = workers(root.at("workers"), &schemas, &mut teller);
     Some(Config {
         cluster: cluster?,
+        transactions: transactions(root.at("cluster").at("transactions"))?,
         listen: listen?,
         limits: limits?,
         users,
@@ -65,6 +66,13 @@ fn cluster(node: &Node, teller: &mut Teller<'_>) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
+}
+
+fn transactions(node: &Node) -> Option<Transactions> {
+    Some(match node.text()? {
+        "single" => Transactions::Single,
+        _ => Transactions::Atomic,
+    })
 }
 
 /// The worker numbers: all that the narrowest worker field holds, or a range within.

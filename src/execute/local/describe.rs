@@ -14,11 +14,16 @@ use crate::plan::{Effect, Plan, Planned, print};
 use crate::route::{Name, Routed};
 use crate::shard::Answer;
 use crate::topology::ServerNo;
+use crate::transaction::Ending;
 
 pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Describe) -> Result<()> {
     let statement = print::Printed { source: &running.statement.source, fingerprint: running.statement.fingerprint };
     let text = print::spliced(&what.text, statement);
     let physical: Vec<Name> = what.tables.iter().map(|(table, logical)| name(what, table, logical)).collect();
+    if what.is_check && client.hold.would_span(what.server) {
+        // ANALYZE and its kin commit, on their server only.
+        client.hold.end(Ending::Commit).await?;
+    }
     let answer = ask(running, client, what.server, &text, &physical).await?;
     let mut table = Table::of(answer);
     let columns = table.names()?;

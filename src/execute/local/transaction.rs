@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::done;
 use crate::error::{Blame, Error, Result, code};
-use crate::execute::client::Client;
+use crate::execute::client::{Client, Diagnostic, Level};
 use crate::execute::statement::Running;
 use crate::execute::{exchange, names};
 use crate::plan::local::{Access, Completion, Savepoint, Transaction};
 use crate::plan::{Effect, Plan, Planned};
+use crate::protocol::ok::OkPacket;
 use crate::route::Routed;
 use crate::sql::literal::quote_name;
 use crate::transaction::Ending;
@@ -67,11 +68,28 @@ async fn end(client: &mut Client, ending: Ending, how: Completion) -> Result<()>
     if let Some(next) = next {
         client.hold.chain(next);
     }
-    done(client).await?;
+    match unfinished(&client.hold.take_unfinished()) {
+        None => done(client).await?,
+        Some(warning) => {
+            client.memory.row_count = 0;
+            client.memory.diagnostics = vec![warning];
+            client.reply_ok_of(OkPacket { warnings: 1, ..OkPacket::default() }).await?;
+        }
+    }
     match how.release {
         false => Ok(()),
         true => Err(Error::new(Blame::Client, code::SERVER_GONE, "RELEASE ended the session.").ending_session()),
     }
+}
+
+/// The warning that comes with a commit that some servers don't know of yet.
+pub(in crate::execute) fn unfinished(servers: &[String]) -> Option<Diagnostic> {
+    let text = format!(
+        "Bifold: the transaction is committed; it becomes visible on server {} when that answers again",
+        servers.join(", ")
+    );
+    let code = code::UNKNOWN.0;
+    (!servers.is_empty()).then(|| Diagnostic { level: Level::Warning, code, text: text.into_bytes() })
 }
 
 async fn to_savepoint(client: &mut Client, name: &Savepoint, release: bool) -> Result<()> {
