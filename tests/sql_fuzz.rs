@@ -142,7 +142,10 @@ fn check_items(source: &Source, print: &Fingerprint) {
     }
 }
 
-/// What equal keys must have in common: the kind of each item, lists marked.
+/// What equal keys must have in common, and a text that has it.
+type Shape = (Vec<(Kind, Option<ListKind>)>, Vec<u8>);
+
+/// The kind of each item, lists marked.
 fn shape(source: &Source, print: &Fingerprint) -> Vec<(Kind, Option<ListKind>)> {
     let one = |item| {
         let list = print.list(item).map(|l| l.kind);
@@ -205,7 +208,7 @@ fn broken_texts_are_read_to_their_end() {
     let corpus = corpus();
     let mut rng = StdRng::seed_from_u64(20);
     let (mut tokens, mut print) = (Vec::new(), Fingerprint::new());
-    let mut shapes: HashMap<(Dialect, Vec<u8>), (Vec<_>, Vec<u8>)> = HashMap::new();
+    let mut shapes: HashMap<(Dialect, Vec<u8>), Shape> = HashMap::new();
     let mut parsed = 0;
     for _ in 0..ROUNDS {
         let text = mutate(&mut rng, &corpus);

@@ -126,8 +126,9 @@ impl Engine {
         match &planned.plan {
             Plan::Single(plan) => single::run(running, client, routed, plan).await,
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
-            Plan::Local(plan) => local::run(running, client, routed, plan).await,
-            Plan::Ddl(plan) => ddl::serve(running, client, plan).await,
+            // Boxed, so that an idle client's task does not hold room for them.
+            Plan::Local(plan) => Box::pin(local::run(running, client, routed, plan)).await,
+            Plan::Ddl(plan) => Box::pin(ddl::serve(running, client, plan)).await,
             Plan::Refusal(error) => Err(error.clone()),
         }
     }
@@ -148,7 +149,7 @@ impl Engine {
         if let Some(planned) = self.plans.get(key, versions) {
             return Ok(planned);
         }
-        let planned = Arc::new(self.make_plan(client, source, fingerprint).await?);
+        let planned = Arc::new(Box::pin(self.make_plan(client, source, fingerprint)).await?);
         // Reading definitions does not change the version; forgetting one in the meantime does.
         if planned.serves_its_form() {
             self.plans.put(key, versions, planned.clone());

@@ -109,7 +109,7 @@ fn template(out: &mut String, template: &Template, of: Printed<'_>) {
     for table in &template.refs {
         reference(out, table, of);
     }
-    line(out, format_args!("  text {}", text(template, of)));
+    line(out, format_args!("  text {}", text(template, of).trim_start()));
 }
 
 fn reference(out: &mut String, table: &TableRef, of: Printed<'_>) {
@@ -242,6 +242,7 @@ fn local(out: &mut String, what: &Local, of: Printed<'_>) {
             line(out, format_args!("local: set"));
             steps.iter().for_each(|step| set_step(out, step, of));
         }
+        Local::Follow(planned) => plan(out, &planned.plan, of),
         Local::Use(schema) => line(out, format_args!("local: use {}", schema.name)),
         Local::Show(what) => line(out, format_args!("local: {}", show(what))),
         Local::Describe(what) => {

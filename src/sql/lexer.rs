@@ -194,13 +194,16 @@ impl Lexer<'_> {
         let digits_from = |from: usize, ok: fn(u8) -> bool| {
             self.text[from..].iter().position(|&b| !ok(b)).map_or(self.text.len(), |n| from + n)
         };
-        let radix: Option<(Kind, fn(u8) -> bool)> = match (self.text[at], self.peek(at + 1)) {
-            (b'0', b'x') => Some((Kind::Hex, |b| b.is_ascii_hexdigit())),
-            (b'0', b'b') => Some((Kind::Bit, |b| matches!(b, b'0' | b'1'))),
+        let radix = match (self.text[at], self.peek(at + 1)) {
+            (b'0', b'x') => Some(Kind::Hex),
+            (b'0', b'b') => Some(Kind::Bit),
             _ => None,
         };
-        if let Some((kind, ok)) = radix {
-            let end = digits_from(at + 2, ok);
+        if let Some(kind) = radix {
+            let end = match kind {
+                Kind::Hex => digits_from(at + 2, |b| b.is_ascii_hexdigit()),
+                _ => digits_from(at + 2, |b| matches!(b, b'0' | b'1')),
+            };
             if end > at + 2 && !NAME[self.peek(end) as usize] {
                 return self.push(at, end, kind);
             }

@@ -1,6 +1,8 @@
 //! Statements about the session: transactions, SET, USE, SHOW, EXPLAIN, as on one MySQL.
 
-use crate::common::{Answer, Both, Cell, Mask, Protocol, on_each_server, on_each_server_by};
+use crate::common::{
+    Answer, Both, Cell, Mask, Protocol, bifold_program, on_each_server, on_each_server_by, with_cluster,
+};
 
 const TABLES: &str = r#"
 [schema.mall.table.orders]
@@ -452,6 +454,18 @@ fn explain_route_shows_plan_place_and_text() {
         let cells: Vec<String> = result.rows[0].iter().map(text).collect();
         assert!(cells[0].contains("single: read") && cells[0].contains("uid is 5"), "{cells:?}");
         assert!(cells[2].starts_with("mall_") && cells[3].contains(&cells[2].replace('.', "`.`")), "{cells:?}");
+        for statement in [
+            "INSERT INTO orders VALUES (5, 8, 'x'), (6, 8, 'y'), (7, 8, 'z'), (8, 8, 'a')",
+            "UPDATE orders SET note = 'x'",
+        ] {
+            let rows = both.proxied.query(format!("EXPLAIN ROUTE {statement}"));
+            let [Answer::Rows(result)] = rows.as_slice() else { panic!("no rows: {rows:?}") };
+            assert!(result.rows.len() > 1, "{rows:?}");
+            for row in &result.rows {
+                let shown = text(&row[3]);
+                assert!(shown.contains(&statement[..6]) && !shown.contains("EXPLAIN"), "{shown}");
+            }
+        }
         let rows = both.proxied.query("EXPLAIN ROUTE SELECT note FROM orders");
         assert!(first_column(&rows)[0].starts_with("refusal: 1235"), "{rows:?}");
     });
@@ -491,5 +505,54 @@ fn unsharded_tables_are_checked_and_analysed() {
             both.run(statement);
         }
         both.refused("CHECK TABLE orders", "sharded");
+    });
+}
+
+#[test]
+fn a_set_is_remembered_and_right_for_the_next_session() {
+    with_tables(|both| {
+        for _ in 0..3 {
+            let mut session = both.another();
+            all(
+                &mut session,
+                &[
+                    "SET sql_mode = 'ANSI_QUOTES', sql_safe_updates = 0",
+                    "SELECT \"note\" FROM orders WHERE uid = 5",
+                    "SELECT @@sql_mode, @@sql_safe_updates",
+                    "SET sql_mode = 'nosuch'",
+                    "SET NAMES latin1",
+                    "SELECT @@character_set_client, @@collation_connection",
+                    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+                    "SET sql_mode = ''",
+                    "SELECT \"note\" FROM orders WHERE uid = 5",
+                ],
+            );
+        }
+    });
+}
+
+#[test]
+fn bifold_route_prints_what_explain_route_shows() {
+    with_cluster(|cluster| {
+        cluster.set_tables(TABLES).expect("the topology file is written");
+        for (server, database) in (0..4).map(|number| cluster.shard(number)) {
+            let subtables = (0..4).map(|n| format!("CREATE TABLE {database}.orders_{n:04} (uid BIGINT PRIMARY KEY)"));
+            server.run(&subtables.collect::<Vec<_>>()).expect("subtables");
+        }
+        let route = |statement: &str| {
+            let output = std::process::Command::new(bifold_program())
+                .args(["--log", "error", "route", "--config"])
+                .arg(cluster.topology())
+                .arg(statement)
+                .output()
+                .expect("bifold runs");
+            (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let (ok, shown) = route("SELECT * FROM orders WHERE uid = 5");
+        assert!(ok && shown.contains("single: read") && shown.contains("uid is 5"), "{shown}");
+        assert!(shown.contains(": SELECT * FROM `mall_"), "{shown}");
+        let (ok, shown) = route("SELECT * FROM mysql.user");
+        assert!(ok && shown.starts_with("refusal: 1142"), "{shown}");
+        assert!(!route("SELEC 1").0);
     });
 }

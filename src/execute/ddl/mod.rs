@@ -24,7 +24,7 @@ use crate::context::{Setting, State, States};
 use crate::definition::reading_state;
 use crate::error::{Error, Result, code};
 use crate::plan::Effect;
-use crate::plan::ddl::{Action, Ddl, Target, Text};
+use crate::plan::ddl::{Action, Ddl, HomeEffect, Target, Text};
 use crate::protocol::ok::OkPacket;
 use crate::shard::{Checkout, Conn, ReplyShape, Servers};
 use crate::sql::Flavour;
@@ -35,11 +35,11 @@ use crate::transaction::{Ending, Need};
 pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl) -> Result<()> {
     let engine = running.engine;
     let outcome = match &plan.action {
-        Action::Home { targets, text, temporary } => {
-            if !temporary {
+        Action::Home { targets, text, effect } => {
+            if *effect == HomeEffect::Commits {
                 client.hold.end(Ending::Commit).await?;
             }
-            at_home(&running, client, &plan.schema, targets, text, *temporary).await
+            at_home(&running, client, &plan.schema, targets, text, *effect).await
         }
         Action::Create { .. } | Action::Alter { .. } | Action::Truncate { .. } | Action::Drop { .. } => {
             client.hold.end(Ending::Commit).await?;
@@ -92,7 +92,7 @@ async fn at_home(
     schema: &Schema,
     targets: &[Target],
     text: &Text,
-    temporary: bool,
+    effect: HomeEffect,
 ) -> Result<Outcome> {
     let Some(target) = targets.first() else { return Ok(Outcome::default()) };
     let (server, database) = (schema.home().server, &schema.home().database);
@@ -102,7 +102,7 @@ async fn at_home(
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
     let logical = |text: &[u8]| naming.logical_text(text, database, &schema.name);
     let outcome = answered(conn, &text, logical).await;
-    if temporary {
+    if effect == HomeEffect::Binds && outcome.is_ok() {
         client.hold.bind(server);
     }
     outcome

@@ -21,6 +21,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
     match plan {
         Local::Transaction(what) => transaction::run(&running, client, what).await,
         Local::Set(steps) => set::run(&running, client, routed, steps).await,
+        Local::Follow(planned) => set::follow(&running, client, routed, planned).await,
         Local::Use(schema) => {
             client.schema = Some(schema.clone());
             done(client).await

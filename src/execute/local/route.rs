@@ -47,7 +47,12 @@ fn texts(running: &Running<'_>, plan: &str, routed: &Routed, table: &mut Table) 
     for (at, part) in routed.parts.iter().enumerate() {
         let server = &running.engine.servers.get(part.server).name;
         let plan = if at == 0 { plan.trim_end() } else { "" };
-        table.push([plan.as_bytes(), server.as_bytes(), places(part).as_bytes(), &routed.buffer[part.text.clone()]]);
+        table.push([
+            plan.as_bytes(),
+            server.as_bytes(),
+            places(part).as_bytes(),
+            routed.buffer[part.text.clone()].trim_ascii_start(),
+        ]);
     }
 }
 

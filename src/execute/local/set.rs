@@ -1,13 +1,15 @@
 //! SET, step by step. What a server can check it checks first, so that a statement with a wrong
 //! name or value changes nothing.
 
+use std::sync::Arc;
+
 use super::done;
 use super::operand::{Given, given};
 use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::execute::client::Client;
 use crate::execute::statement::Running;
-use crate::execute::{exchange, settings};
+use crate::execute::{exchange, settings, single};
 use crate::plan::local::{Characteristic, Step};
 use crate::plan::{Effect, Plan, Planned};
 use crate::route::Routed;
@@ -44,11 +46,35 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut
     done(client).await
 }
 
+/// What is remembered needs no server; what warned is not remembered, for the warning's sake.
+pub(super) async fn follow(
+    running: &Running<'_>,
+    client: &mut Client,
+    routed: &mut Routed,
+    planned: &Arc<Planned>,
+) -> Result<()> {
+    let (engine, text) = (running.engine, running.statement.source.text);
+    let before = client.state().clone();
+    if let Some(after) = engine.transitions.get(&before, text) {
+        client.set_state(after, engine);
+        return done(client).await;
+    }
+    let setting = Running { planned, ..*running };
+    let Plan::Single(single) = &planned.plan else {
+        return Err(Error::proxy("Bifold: a SET is not one server's."));
+    };
+    single::run(setting, client, routed, single).await?;
+    if !client.memory.in_error && client.memory.diagnostics.is_empty() {
+        engine.transitions.learn(&before, text, client.state());
+    }
+    Ok(())
+}
+
 async fn on_server(
     running: &Running<'_>,
     client: &mut Client,
     routed: &mut Routed,
-    planned: &std::sync::Arc<Planned>,
+    planned: &Arc<Planned>,
 ) -> Result<()> {
     let setting = Running { planned, ..*running };
     let Plan::Single(single) = &planned.plan else {

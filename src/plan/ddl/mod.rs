@@ -55,9 +55,19 @@ pub enum Action {
     Home {
         targets: Vec<Target>,
         text: Text,
-        /// It binds the connection to the session, and commits nothing.
-        temporary: bool,
+        effect: HomeEffect,
     },
+}
+
+/// What a statement of the home shard does to the session beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HomeEffect {
+    /// It commits the open transaction first.
+    Commits,
+    /// CREATE TEMPORARY TABLE: the connection stays with the session.
+    Binds,
+    /// DROP TEMPORARY TABLE.
+    None,
 }
 
 /// A logical table and where its physical ones stand.

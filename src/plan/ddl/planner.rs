@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::edits::Edits;
 use super::text::Piece;
-use super::{Action, Ddl, Reach, Target, columns};
+use super::{Action, Ddl, HomeEffect, Reach, Target, columns};
 use crate::definition::SCRATCH_PREFIX;
 use crate::error::{Error, Result};
 use crate::plan::Scene;
@@ -108,7 +108,7 @@ impl Planner<'_> {
         };
         if matches!(target.reach, Reach::Home) {
             let notes = undeclared(&schema, &target)?;
-            let action = Action::Home { targets: vec![target], text: edits.text(), temporary: false };
+            let action = Action::Home { targets: vec![target], text: edits.text(), effect: HomeEffect::Commits };
             return Ok(Ddl { schema, action, notes });
         }
         if create.or_replace {
@@ -134,7 +134,7 @@ impl Planner<'_> {
         if let Some(source) = &create.like {
             self.like(&mut edits, &schema, &target, source)?;
         }
-        let action = Action::Home { targets: vec![target], text: edits.text(), temporary: true };
+        let action = Action::Home { targets: vec![target], text: edits.text(), effect: HomeEffect::Binds };
         Ok(Ddl { schema, action, notes: Vec::new() })
     }
 
@@ -193,7 +193,7 @@ impl Planner<'_> {
 
     fn altering(&self, schema: Arc<Schema>, target: Target, edits: Edits<'_>) -> Ddl {
         let action = match target.reach {
-            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), temporary: false },
+            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), effect: HomeEffect::Commits },
             Reach::Shards(_) | Reach::Places(_) => Action::Alter { target, text: edits.text() },
         };
         Ddl { schema, action, notes: Vec::new() }
@@ -308,7 +308,10 @@ impl Planner<'_> {
         let schema = schema.ok_or_else(|| Error::proxy("Bifold: DROP TABLE without a table."))?;
         let all_home = targets.iter().all(|target| matches!(target.reach, Reach::Home));
         let action = match (all_home, drop.temporary) {
-            (true, temporary) => Action::Home { targets, text: edits.text(), temporary },
+            (true, temporary) => {
+                let effect = if temporary { HomeEffect::None } else { HomeEffect::Commits };
+                Action::Home { targets, text: edits.text(), effect }
+            }
             (false, true) => {
                 return Err(unknown_table(&Named { target: targets.swap_remove(0), schema }));
             }
@@ -322,7 +325,7 @@ impl Planner<'_> {
         let mut edits = Edits::new(self.source);
         edits.table(table, Piece::Target);
         let action = match target.reach {
-            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), temporary: false },
+            Reach::Home => Action::Home { targets: vec![target], text: edits.text(), effect: HomeEffect::Commits },
             Reach::Shards(_) | Reach::Places(_) => Action::Truncate { target, text: edits.text() },
         };
         Ok(Ddl { schema, action, notes: Vec::new() })
@@ -349,7 +352,11 @@ impl Planner<'_> {
             targets.extend([from.target, to.target]);
         }
         let schema = schema.ok_or_else(|| Error::proxy("Bifold: RENAME TABLE without a table."))?;
-        Ok(Ddl { schema, action: Action::Home { targets, text: edits.text(), temporary: false }, notes: Vec::new() })
+        Ok(Ddl {
+            schema,
+            action: Action::Home { targets, text: edits.text(), effect: HomeEffect::Commits },
+            notes: Vec::new(),
+        })
     }
 
     fn create_index(&self, create: &CreateIndex) -> Result<Ddl> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Local;
 use super::desk::Desk;
 use crate::error::{Error, Result};
-use crate::plan::{Effect, Kind, Outcome, Plan, Planned, statement};
+use crate::plan::{Cut, Effect, Item, Kind, Outcome, Patch, Plan, Planned, statement};
 use crate::sql::ast::{Explain, ExplainTarget, Statement};
 
 pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
@@ -41,11 +41,19 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
 
 /// What can't be planned is shown as the refusal that it is.
 fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
-    let planned = match inner(desk, explained) {
+    let mut planned = match inner(desk, explained) {
         Ok(Outcome::Planned(planned)) => planned,
         Ok(lacks @ Outcome::Lacks(_)) => return Ok(lacks),
         Err(error) => Planned { plan: Plan::Refusal(error), assigns: Vec::new(), kind: Kind::Other },
     };
+    // The texts shown are those of the statement itself.
+    let words = Cut { from: Item(0), to: desk.item(explained.span.start), with: Patch::Text([].into()) };
+    match &mut planned.plan {
+        Plan::Single(plan) => plan.template.cuts.insert(0, words),
+        Plan::Insert(plan) => plan.template.cuts.insert(0, words),
+        Plan::WriteScatter(plan) => plan.template.cuts.insert(0, words),
+        Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
+    }
     Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
 }
 

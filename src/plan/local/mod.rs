@@ -86,6 +86,9 @@ pub(super) fn plan(
 pub enum Local {
     Transaction(Transaction),
     Set(Vec<Step>),
+    /// SET of session variables to values that stand in the text: its outcome depends on the
+    /// settings before and on nothing else, and is remembered.
+    Follow(Arc<Planned>),
     /// The default schema from now on; the user may use it.
     Use(Arc<Schema>),
     Show(Show),
@@ -112,7 +115,7 @@ impl Local {
             Local::Transaction(_) | Local::Use(_) | Local::Lock(_) | Local::Unlock => false,
             Local::Show(Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) => false,
             Local::Describe(describe) => !describe.is_check,
-            Local::Set(_) | Local::Show(_) | Local::Explain(_) | Local::Route(_) => true,
+            Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Explain(_) | Local::Route(_) => true,
         }
     }
 }

@@ -40,7 +40,10 @@ pub(super) fn plan(desk: &Desk<'_>, assignments: &[Assignment]) -> Result<Outcom
             single.needs_schema |= needs_schema;
         }
         if steps.is_empty() && after.is_empty() {
-            return Ok(Outcome::Planned(planned));
+            return Ok(match assignments.iter().all(is_fixed) {
+                true => desk.planned(Local::Follow(Arc::new(planned)), Kind::Other),
+                false => Outcome::Planned(planned),
+            });
         }
         steps.push(Step::Server(Arc::new(planned)));
     }
@@ -50,6 +53,24 @@ pub(super) fn plan(desk: &Desk<'_>, assignments: &[Assignment]) -> Result<Outcom
     }
     steps.extend(after);
     Ok(desk.planned(Local::Set(steps), Kind::Other))
+}
+
+/// Drivers say such ones on every connection: names, words and literals, of session variables.
+fn is_fixed(assignment: &Assignment) -> bool {
+    match &assignment.kind {
+        AssignmentKind::Names { charset, .. } => charset.is_some(),
+        AssignmentKind::SysVar { value, .. } => match &value.kind {
+            ExprKind::Literal(_) => true,
+            ExprKind::Column(column) => column.table.is_none(),
+            _ => false,
+        },
+        AssignmentKind::Transaction { .. } => true,
+        AssignmentKind::UserVar { .. }
+        | AssignmentKind::CharacterSet(_)
+        | AssignmentKind::Password
+        | AssignmentKind::Role
+        | AssignmentKind::ResourceGroup => false,
+    }
 }
 
 fn on_one_server(survey: Survey<'_>) -> Result<Outcome> {

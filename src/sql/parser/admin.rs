@@ -23,8 +23,10 @@ impl Parser<'_, '_> {
         }
         self.expect_word(Keyword::Transaction)?;
         let (mut consistent_snapshot, mut access) = (false, None);
-        let bare = self.is_end();
-        while !bare {
+        if self.is_end() {
+            return Ok(StatementKind::Transaction(Transaction::Start { consistent_snapshot, access }));
+        }
+        loop {
             if self.eat_words(&[Keyword::With, Keyword::Consistent, Keyword::Snapshot]) {
                 consistent_snapshot = true;
             } else {

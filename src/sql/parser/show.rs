@@ -152,7 +152,7 @@ impl Parser<'_, '_> {
     fn show_tail(&mut self, show: &mut Show, tail: Tail) -> Result<()> {
         match tail {
             Tail::Database => {
-                show.db = self.from_name()?;
+                show.db = self.database_name()?;
                 show.filter = self.show_filter()?;
             }
             Tail::Table => {
@@ -160,7 +160,7 @@ impl Parser<'_, '_> {
                     return self.fail();
                 }
                 show.table = Some(self.table_name()?);
-                show.db = self.from_name()?;
+                show.db = self.database_name()?;
                 show.filter = self.show_filter()?;
             }
             Tail::Filter => show.filter = self.show_filter()?,
@@ -181,7 +181,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn from_name(&mut self) -> Result<Option<Name>> {
+    fn database_name(&mut self) -> Result<Option<Name>> {
         match self.eat_one_of(&[Keyword::From, Keyword::In]) {
             Some(_) => self.name().map(Some),
             None => Ok(None),
