@@ -269,6 +269,8 @@ pub enum ValueSource {
     List(Item),
     /// A list of rows that is one item: their values of this number.
     Rows { item: Item, value: u16 },
+    /// The session's LAST_INSERT_ID().
+    LastInsertId,
 }
 
 /// A statement for one server.

@@ -147,6 +147,7 @@ fn value_text(value: &ValueSource, of: Printed<'_>) -> String {
     match value {
         ValueSource::One { from, to } => items(*from, *to, of),
         ValueSource::List(item) => format!("one of {}", items(*item, Item(item.0 + 1), of)),
+        ValueSource::LastInsertId => "LAST_INSERT_ID()".into(),
         ValueSource::Rows { item, value } => {
             format!("one of {}, value {value} of each", items(*item, Item(item.0 + 1), of))
         }

@@ -1,6 +1,6 @@
 //! The places that a reference's keys name.
 
-use super::value::{Said, sharded};
+use super::value::{Given, Said, sharded};
 use super::{RouteError, Work};
 use crate::plan::{KeyColumn, KeyMatch, Located};
 use crate::snowflake::Format;
@@ -38,8 +38,8 @@ impl Work<'_> {
         let mut several: Vec<Place> = Vec::new();
         let mut scratch = Vec::new();
         for source in &key.values {
-            let proved = self.each(source, |span| {
-                let place = match self.place(schema, located, key.column, span, &mut scratch)? {
+            let proved = self.each(source, |given| {
+                let place = match self.place(schema, located, key.column, given, &mut scratch)? {
                     Spot::At(place) => place,
                     // Equal to nothing: no row of any place is meant.
                     Spot::Nowhere if !key.null_safe => return Ok(true),
@@ -69,7 +69,7 @@ impl Work<'_> {
         schema: &Schema,
         located: &Located,
         column: KeyColumn,
-        span: crate::sql::Span,
+        given: Given,
         scratch: &mut Vec<u8>,
     ) -> Result<Spot, RouteError> {
         let table = sharded(located);
@@ -79,11 +79,11 @@ impl Work<'_> {
         };
         match (column, &located.id_type, &table.id) {
             (KeyColumn::Id, Some(id_type), Some(rule)) => {
-                let said = self.key(id_type, table, span, purpose, scratch)?;
+                let said = self.key(id_type, table, given, purpose, scratch)?;
                 if said == Said::Null {
                     return Ok(Spot::Nowhere);
                 }
-                let id = self.integer(id_type, span, purpose, scratch).and_then(|id| i64::try_from(id).ok());
+                let id = self.integer(id_type, given, purpose, scratch).and_then(|id| i64::try_from(id).ok());
                 let carried = id.and_then(|id| Format::new(rule.layout).carried(id));
                 Ok(carried.filter(|carried| carried.subtable < table.subtables).map_or(Spot::Unclear, |carried| {
                     Spot::At(Place {
@@ -94,7 +94,7 @@ impl Work<'_> {
             }
             (KeyColumn::Id, _, _) => Ok(Spot::Unclear),
             (KeyColumn::Key | KeyColumn::Stored, _, _) => {
-                Ok(match self.key(&located.key_type, table, span, purpose, scratch)? {
+                Ok(match self.key(&located.key_type, table, given, purpose, scratch)? {
                     Said::Hash(hash) => Spot::At(hash.place(schema.shard_count(), table.subtables)),
                     Said::Null if column == KeyColumn::Stored => Spot::Unclear,
                     Said::Null => Spot::Nowhere,

@@ -17,6 +17,20 @@ pub(super) enum Said {
     Unclear,
 }
 
+/// A value that a statement gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    Tokens(Span),
+    /// The session's last id.
+    Id(u64),
+}
+
+impl From<Span> for Given {
+    fn from(span: Span) -> Self {
+        Given::Tokens(span)
+    }
+}
+
 impl<'a> Work<'a> {
     /// The tokens of the items `from..to`.
     pub fn span(&self, from: Item, to: Item) -> Span {
@@ -32,10 +46,14 @@ impl<'a> Work<'a> {
     }
 
     /// What the tokens say, if they are nothing but a literal or a bound `?`.
-    pub fn value<'b>(&self, span: Span, scratch: &'b mut Vec<u8>) -> Option<Value<'b>>
+    pub fn value<'b>(&self, given: Given, scratch: &'b mut Vec<u8>) -> Option<Value<'b>>
     where
         'a: 'b,
     {
+        let span = match given {
+            Given::Tokens(span) => span,
+            Given::Id(id) => return Some(Value::UInt(id)),
+        };
         let source = &self.statement.source;
         if span.end - span.start == 1 && source.kind(span.start) == Kind::Param {
             return self.statement.params?.get(self.param_number(span.start)).cloned();
@@ -47,14 +65,14 @@ impl<'a> Work<'a> {
     pub fn canonical<'b>(
         &self,
         key_type: &KeyType,
-        span: Span,
+        given: impl Into<Given>,
         purpose: Purpose,
         scratch: &'b mut Vec<u8>,
     ) -> Canonical<'b>
     where
         'a: 'b,
     {
-        let Some(value) = self.value(span, scratch) else { return Canonical::NotExact };
+        let Some(value) = self.value(given.into(), scratch) else { return Canonical::NotExact };
         let reading = Reading { purpose, connection: self.facts.connection, weights: self.facts.weights };
         key_type.canonical(&value, &reading)
     }
@@ -64,11 +82,11 @@ impl<'a> Work<'a> {
         &self,
         key_type: &KeyType,
         sharded: &Sharded,
-        span: Span,
+        given: impl Into<Given>,
         purpose: Purpose,
         scratch: &mut Vec<u8>,
     ) -> Result<Said, RouteError> {
-        match self.canonical(key_type, span, purpose, scratch) {
+        match self.canonical(key_type, given, purpose, scratch) {
             Canonical::Exact(key) => Ok(Said::Hash(key.hash(sharded.hash))),
             Canonical::Null => Ok(Said::Null),
             Canonical::NotExact => Ok(Said::Unclear),
@@ -77,8 +95,14 @@ impl<'a> Work<'a> {
     }
 
     /// An integer, if it is exactly one.
-    pub fn integer(&self, id_type: &KeyType, span: Span, purpose: Purpose, scratch: &mut Vec<u8>) -> Option<i128> {
-        match self.canonical(id_type, span, purpose, scratch) {
+    pub fn integer(
+        &self,
+        id_type: &KeyType,
+        given: impl Into<Given>,
+        purpose: Purpose,
+        scratch: &mut Vec<u8>,
+    ) -> Option<i128> {
+        match self.canonical(id_type, given, purpose, scratch) {
             Canonical::Exact(Key::Integer(id)) => Some(id),
             Canonical::Exact(Key::Bytes(_) | Key::Hashed(_))
             | Canonical::Null
@@ -87,21 +111,22 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Every value of a source, by its tokens, until one fails.
+    /// Every value of a source until one fails.
     pub fn each(
         &self,
         values: &ValueSource,
-        mut visit: impl FnMut(Span) -> Result<bool, RouteError>,
+        mut visit: impl FnMut(Given) -> Result<bool, RouteError>,
     ) -> Result<bool, RouteError> {
         match values {
-            ValueSource::One { from, to } => visit(self.span(*from, *to)),
+            ValueSource::One { from, to } => visit(Given::Tokens(self.span(*from, *to))),
+            ValueSource::LastInsertId => visit(Given::Id(self.facts.last_insert_id)),
             ValueSource::List(item) => {
                 let Some(list) = self.statement.fingerprint.list(item.0).filter(|list| list.kind == ListKind::Values)
                 else {
                     return Ok(false);
                 };
                 for span in fingerprint::values(&self.statement.source, list.span) {
-                    if !visit(span)? {
+                    if !visit(Given::Tokens(span))? {
                         return Ok(false);
                     }
                 }
@@ -114,7 +139,7 @@ impl<'a> Work<'a> {
                 let rows = Span::new(list.span.start + 1, list.span.end - 1);
                 for row in fingerprint::rows(&self.statement.source, rows) {
                     let value = fingerprint::values(&self.statement.source, row).nth(usize::from(*value));
-                    if !value.map_or(Ok(false), &mut visit)? {
+                    if !value.map_or(Ok(false), |value| visit(Given::Tokens(value)))? {
                         return Ok(false);
                     }
                 }

@@ -7,7 +7,7 @@ use crate::plan::ValueSource;
 use crate::plan::predicate::{Column, Fact};
 use crate::plan::{Item, predicate};
 use crate::sql::Span;
-use crate::sql::ast::{BinaryOp, Expr, ExprKind, IsTest, Literal, UnaryOp};
+use crate::sql::ast::{BinaryOp, Expr, ExprKind, FunctionForm, IsTest, Literal, UnaryOp};
 use crate::topology::key::KeyType;
 
 impl Survey<'_> {
@@ -136,9 +136,12 @@ impl Survey<'_> {
         }
     }
 
-    /// A literal with its signs, or `?`.
+    /// A literal with its signs, `?`, or the session's last id.
     pub fn constant(&self, expr: &Expr) -> Option<ValueSource> {
         let expr = bare(expr);
+        if self.is_last_insert_id(expr) {
+            return Some(ValueSource::LastInsertId);
+        }
         let plain = match &expr.kind {
             ExprKind::Param => true,
             ExprKind::Literal(literal) => is_plain(*literal),
@@ -146,6 +149,16 @@ impl Survey<'_> {
             _ => false,
         };
         plain.then(|| self.whole(expr.span))
+    }
+
+    fn is_last_insert_id(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Function(function) => {
+                let is_it = self.source.bytes(function.name.0).eq_ignore_ascii_case(b"LAST_INSERT_ID");
+                is_it && function.db.is_none() && function.args.is_empty() && function.form == FunctionForm::Call
+            }
+            _ => false,
+        }
     }
 
     fn whole(&self, span: Span) -> ValueSource {
