@@ -3,7 +3,7 @@
 mod common;
 
 use bifold::lab::Flavour;
-use common::{Both, Mask, Param, differences, on_each_server};
+use common::{Answer, Both, Mask, Param, Protocol, differences, on_each_server, on_each_server_by};
 
 const TABLES: &str = r#"
 [schema.mall.table]
@@ -13,6 +13,9 @@ member = { key = "name", tables = 4 }
 folk = { key = "name", tables = 4 }
 daily = { key = "day", tables = 4 }
 product = { kind = "reference" }
+bill = { key = "uid", tables = 4, id = { column = "bill_id", carries_key = true } }
+counter = { key = "uid", tables = 4, id = "id" }
+post = { key = "id", tables = 4, id = "id" }
 "#;
 
 const CREATE: &[&str] = &[
@@ -24,6 +27,10 @@ const CREATE: &[&str] = &[
     "CREATE TABLE folk (name VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL PRIMARY KEY, age INT)",
     "CREATE TABLE daily (day DATE NOT NULL PRIMARY KEY, n INT)",
     "CREATE TABLE product (sku INT NOT NULL PRIMARY KEY, title VARCHAR(40), uid BIGINT)",
+    "CREATE TABLE bill (bill_id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL, total DECIMAL(10,2))",
+    "CREATE TABLE counter (id BIGINT NOT NULL AUTO_INCREMENT, uid BIGINT NOT NULL, n INT NOT NULL DEFAULT 1, \
+     PRIMARY KEY (id), UNIQUE KEY (uid))",
+    "CREATE TABLE post (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, title VARCHAR(40), at TIMESTAMP NULL)",
     "CREATE TABLE setting (name VARCHAR(40) NOT NULL PRIMARY KEY, v VARCHAR(40))",
 ];
 
@@ -387,4 +394,136 @@ fn rows_are_changed_and_deleted() {
             both.refused(sql, words);
         }
     });
+}
+
+#[test]
+fn ids_that_carry_the_place_find_it_again() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        all_masked(
+            both,
+            &[
+                "INSERT INTO bill (uid, total) VALUES (5, 1.50)",
+                "SELECT uid, total FROM bill WHERE bill_id = LAST_INSERT_ID()",
+                "UPDATE bill SET total = total + 1 WHERE bill_id = LAST_INSERT_ID()",
+                "SELECT uid, total FROM bill WHERE uid = 5",
+                "INSERT INTO bill (uid, total) VALUES (6, 2.50), (7, 3.50)",
+                "SELECT uid, total FROM bill WHERE bill_id = LAST_INSERT_ID() AND uid = 6",
+                "DELETE FROM bill WHERE bill_id = LAST_INSERT_ID()",
+                "SELECT uid, total FROM bill WHERE uid = 6",
+                "INSERT INTO post (title) VALUES ('one')",
+                "SELECT title FROM post WHERE id = LAST_INSERT_ID()",
+                "INSERT INTO post (title, at) VALUES ('two', NOW()), ('three', NOW())",
+                "SELECT title FROM post WHERE id = LAST_INSERT_ID()",
+                "INSERT INTO post () VALUES ()",
+                "SELECT title FROM post WHERE id = LAST_INSERT_ID()",
+                "INSERT INTO post SET title = 'four'",
+                "UPDATE post SET title = 'five' WHERE id = LAST_INSERT_ID()",
+                "SELECT title FROM post WHERE id = LAST_INSERT_ID()",
+            ],
+            &Mask::ids(&[]),
+        );
+        both.refused("INSERT INTO bill (bill_id, uid) VALUES (3, 5)", "does not carry");
+    });
+}
+
+#[test]
+fn upserts_count_and_tell_the_touched_row() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        all_masked(
+            both,
+            &[
+                "INSERT INTO counter (uid) VALUES (5) ON DUPLICATE KEY UPDATE n = n + 1",
+                "INSERT INTO counter (uid) VALUES (5) ON DUPLICATE KEY UPDATE n = n + 1, id = LAST_INSERT_ID(id)",
+                "SELECT n FROM counter WHERE uid = 5 AND id = LAST_INSERT_ID()",
+                "INSERT INTO counter (uid, n) VALUES (5, 7) ON DUPLICATE KEY UPDATE n = IF(n IN (1, 2), VALUES(n), n)",
+                "INSERT INTO counter (uid, n) VALUES (5, 7) ON DUPLICATE KEY UPDATE n = n",
+                "INSERT INTO counter (uid, n) VALUES (5, 8), (6, 9), (7, 10) ON DUPLICATE KEY UPDATE n = n + VALUES(n)",
+                "SELECT n FROM counter WHERE uid = 5",
+                "SELECT n FROM counter WHERE uid = 6",
+                "REPLACE INTO counter (uid, n) VALUES (5, 1)",
+                "SELECT n FROM counter WHERE uid = 5",
+                "UPDATE counter SET n = LAST_INSERT_ID(n + 41) WHERE uid = 5",
+                "SELECT LAST_INSERT_ID()",
+            ],
+            &Mask::ids(&[]),
+        );
+    });
+}
+
+#[test]
+fn literals_in_other_character_sets() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        all(
+            both,
+            &[
+                "SELECT age FROM member WHERE name = _utf8mb4'ann'",
+                "SELECT age FROM member WHERE name = _latin1'ann'",
+                "SELECT age FROM member WHERE name = _latin1 X'FC6E616C'",
+                "SELECT age FROM member WHERE name = N'ann'",
+                "SELECT age FROM member WHERE name = 'a' 'nn'",
+                "SELECT age FROM member WHERE name = 'a\\nn'",
+                "SET NAMES latin1",
+                "SELECT age FROM member WHERE name = 'ann'",
+                "SELECT age FROM member WHERE name = _utf8mb4'ann'",
+                "INSERT INTO member (name, age) VALUES ('z', 1)",
+                "SET NAMES utf8mb4",
+                "SELECT age FROM member WHERE name = 'z'",
+            ],
+        );
+    });
+}
+
+/// The statements of `tests/sql/statements.txt`, as far as a plain server takes them: with unsharded
+/// tables the answer is the same, with sharded ones it is the same or a refusal of its own. What
+/// comes out of that is the table of docs/compatibility.md.
+#[test]
+fn listed_statements_answer_alike_or_are_refused() {
+    let texts = include_str!("sql/statements.txt");
+    let sharded = "[schema.mall.table]\nt1 = { key = \"id\", tables = 2 }\nt2 = { key = \"id\", tables = 2 }\n";
+    for tables in ["", sharded] {
+        on_each_server_by(&[Protocol::Text], tables, |both| {
+            let mut different = Vec::new();
+            for sql in texts.lines().filter(|line| !line.trim().is_empty() && is_compared(line)) {
+                let mut both = both.another();
+                both.answers("DROP TABLE IF EXISTS t1, t2, t3, t4, t9, t10", &[]);
+                for create in LISTED {
+                    both.each(create);
+                }
+                let (plain, proxied) = both.answers(sql, &[]);
+                if matches!(plain.as_slice(), [.., Answer::Err(_) | Answer::Lost(_)]) {
+                    continue;
+                }
+                if let [Answer::Err(error)] = proxied.as_slice()
+                    && error.code == 1235
+                {
+                    if tables.is_empty() || std::env::var_os("ANSWERS").is_some() {
+                        different.push(format!("{sql}\n    refused: {}", error.text));
+                    }
+                    continue;
+                }
+                let found = differences(sql, &plain, &proxied, &Mask::ids(&[]));
+                if !found.is_empty() {
+                    different.push(format!("{sql}\n    {}", found.join("\n    ")));
+                }
+            }
+            assert!(different.is_empty(), "{} {tables}:\n{}", both.flavour, different.join("\n"));
+        });
+    }
+}
+
+const LISTED: &[&str] = &[
+    "CREATE TABLE t1 (id INT NOT NULL PRIMARY KEY, k INT, name VARCHAR(20), a INT, b INT, c INT, body TEXT, created DATETIME)",
+    "CREATE TABLE t2 (id INT NOT NULL PRIMARY KEY, k INT, a INT, b INT)",
+    "INSERT INTO t1 (id, k, name, a, b, c) VALUES (5, 1, 'x', 1, 2, 3)",
+    "INSERT INTO t2 (id, k, a, b) VALUES (5, 1, 1, 2)",
+];
+
+/// What differs from server to server, or ends the session.
+fn is_compared(sql: &str) -> bool {
+    !["PROCESSLIST", "KILL", "SHUTDOWN", "STATUS", "VARIABLES", "GRANTS", "ENGINE", "SHOW BINARY", "SLEEP", "DATABASES"]
+        .iter()
+        .any(|word| sql.to_ascii_uppercase().contains(word))
 }
