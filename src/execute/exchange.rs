@@ -6,6 +6,7 @@ use super::names;
 use super::relay::{self, Adjust, Summary};
 use super::settings;
 use super::statement::{Bound, Running};
+use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::plan::{Effect, Kind, Plan, Single};
 use crate::protocol::Command;
@@ -133,7 +134,9 @@ pub(super) async fn follow(
     {
         client.memory.found_rows = found_rows(conn).await?;
     }
-    settings::follow(client, running.engine, server, &running.planned.assigns).await
+    follow_last_id(running, client, server, &summary).await?;
+    let assigned: Vec<Setting> = running.planned.settings().cloned().collect();
+    settings::follow(client, running.engine, server, &assigned).await
 }
 
 /// What an INSERT leaves for LAST_INSERT_ID(): the first id generated for it, or what the
@@ -159,12 +162,35 @@ fn remember(kind: Kind, client: &mut Client, summary: &Summary) {
     }
 }
 
+/// LAST_INSERT_ID() after a server counted up an id, or the statement said LAST_INSERT_ID(expr).
+/// The connection's own function tells such an id from one that a row gave itself.
+async fn follow_last_id(running: &Running<'_>, client: &mut Client, server: ServerNo, summary: &Summary) -> Result<()> {
+    let planned = running.planned;
+    let is_read = matches!(planned.kind, Kind::Rows | Kind::CountedRows);
+    let may_be = match &planned.plan {
+        Plan::Single(_) | Plan::WriteScatter(_) if is_read => planned.sets_last_id() && summary.rows > 0,
+        Plan::Single(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
+        Plan::Insert(_) => planned.sets_last_id() && summary.insert_id != 0,
+        Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
+    };
+    let Some(conn) = client.hold.held(server).filter(|_| may_be) else { return Ok(()) };
+    let id = number(conn, "SELECT LAST_INSERT_ID()").await?;
+    if is_read || id == summary.insert_id {
+        client.memory.last_insert_id = id;
+    }
+    Ok(())
+}
+
 /// The rows that the last statement would have found without its LIMIT.
 async fn found_rows(conn: &mut Conn) -> Result<u64> {
-    let answer = conn.run("SELECT FOUND_ROWS()").await?;
+    number(conn, "SELECT FOUND_ROWS()").await
+}
+
+async fn number(conn: &mut Conn, sql: &str) -> Result<u64> {
+    let answer = conn.run(sql).await?;
     let cell = answer.rows.first().and_then(|row| row.first()?.as_deref().map(String::from_utf8_lossy));
     cell.and_then(|digits| digits.parse().ok())
-        .ok_or_else(|| Error::proxy("Bifold: a server gave no number for FOUND_ROWS()."))
+        .ok_or_else(|| Error::proxy(format!("Bifold: a server gave no number for {sql}.")))
 }
 
 /// What SHOW WARNINGS says on the connection that has just served.

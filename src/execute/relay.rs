@@ -172,7 +172,11 @@ impl Pass<'_> {
     fn ok(&mut self, packet: &[u8], insert_id: &Range<usize>, status: &Range<usize>) -> Result<()> {
         let ok = OkPacket::parse(&packet[HEADER..], Capabilities::NONE)?;
         self.summary.affected += ok.affected_rows;
-        let ours = self.adjust.insert_id.filter(|_| ok.last_insert_id == 0 && ok.affected_rows > 0);
+        // An upsert that changes nothing touches no row, whatever it looked at.
+        let ours = match (self.adjust.insert_id, ok.affected_rows) {
+            (Some(_), 0) => Some(0),
+            (ours, _) => ours.filter(|_| ok.last_insert_id == 0),
+        };
         self.summary.insert_id = ours.unwrap_or(ok.last_insert_id);
         self.summary.warnings = ok.warnings;
         match ours {

@@ -4,7 +4,9 @@
 
 use super::select::single;
 use super::survey::{Env, Export, FoundKind, Spot, Survey, key_type_of, quoted};
-use super::{Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RowCut, RowCuts, Rows, write};
+use super::{
+    Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RefNo, RowCut, RowCuts, Rows, write,
+};
 use crate::catalog::TableDef;
 use crate::error::{Error, Result, code};
 use crate::plan::predicate::SourceNo;
@@ -165,6 +167,7 @@ impl Into<'_> {
             survey.cut(Span::new(at, at), Patch::Text(b", `bifold id`".as_slice().into()));
         }
         tail(&mut survey, insert, &scope)?;
+        self.tell_touched(&mut survey, insert);
         if survey.refs.len() > 1 {
             if let Some(lacks) = survey.lacking() {
                 return Ok(lacks);
@@ -216,6 +219,23 @@ impl Into<'_> {
                 survey.cut(Span::new(at, at), Patch::Text(text.into_bytes().into()));
             }
         }
+    }
+
+    /// An upsert that changes a row tells that row's id: said by LAST_INSERT_ID(id), which changes
+    /// nothing else.
+    fn tell_touched(&self, survey: &mut Survey<'_>, insert: &ast::Insert) {
+        let (Some(update), Some(rule)) = (&insert.on_duplicate, &self.sharded.id) else { return };
+        let is_id = |assignment: &ColumnAssignment| {
+            survey.name(assignment.column.column).to_lowercase() == rule.column.to_lowercase()
+        };
+        if update.assignments.iter().any(is_id) {
+            return;
+        }
+        let (at, column) = (Span::new(update.span.end, update.span.end), quoted(&rule.column));
+        let text = |text: String| Patch::Text(text.into_bytes().into());
+        survey.cut(at, text(format!(", {column} = LAST_INSERT_ID(")));
+        survey.cut(at, Patch::Table { table: RefNo(0), alias: None });
+        survey.cut(at, text(format!(".{column})")));
     }
 
     /// INSERT … SELECT: where every row provably has one key.

@@ -99,11 +99,25 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// It calls LAST_INSERT_ID(expr), which is among what it assigns.
+    pub fn sets_last_id(&self) -> bool {
+        self.assigns.iter().any(is_last_id)
+    }
+
+    /// What of the assigned is a setting that the session's state holds.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.assigns.iter().filter(|setting| !is_last_id(setting))
+    }
+
     /// DDL owns its text: a form with other literals in it would run with these. A refusal may
     /// name the client's address.
     pub fn serves_its_form(&self) -> bool {
         !matches!(self.plan, Plan::Ddl(_) | Plan::Refusal(_))
     }
+}
+
+fn is_last_id(setting: &Setting) -> bool {
+    matches!(setting, Setting::System(name) if &**name == "last_insert_id")
 }
 
 /// What the reply is, for ROW_COUNT() and FOUND_ROWS().
