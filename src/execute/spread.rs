@@ -108,7 +108,7 @@ async fn server_texts(running: &Running<'_>, conn: &mut Conn, server: ServerNo, 
         tally.count(part, &answer, running.planned);
         if answer.warnings > 0 && !part.copies {
             let warnings = conn.run("SHOW WARNINGS").await?;
-            tally.diagnostics.extend(exchange::diagnostics(&warnings, &part.names));
+            tally.diagnose(exchange::diagnostics(&warnings, &part.names));
         }
     }
     Ok(tally)

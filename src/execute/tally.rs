@@ -27,7 +27,7 @@ impl Tally {
         self.second += other.second;
         self.informed |= other.informed;
         self.spoken = self.spoken.take().or(other.spoken);
-        self.diagnostics.extend(other.diagnostics);
+        self.diagnose(other.diagnostics);
     }
 
     pub fn count(&mut self, part: &Part, answer: &Answer, planned: &Planned) {
@@ -52,6 +52,15 @@ impl Tally {
         }
     }
 
+    /// Warnings of a part. What each part's reading of the text says, one server says once.
+    pub fn diagnose(&mut self, more: Vec<Diagnostic>) {
+        for one in more {
+            if one.code != DEPRECATED || !self.diagnostics.contains(&one) {
+                self.diagnostics.push(one);
+            }
+        }
+    }
+
     /// The info text of the OK packet.
     pub fn info(&self, planned: &Planned) -> String {
         let warnings = self.diagnostics.len();
@@ -69,6 +78,8 @@ impl Tally {
         }
     }
 }
+
+const DEPRECATED: u16 = 1287;
 
 /// All parts do the same to copies of one table.
 fn is_write_to_copies(plan: &Plan) -> bool {
