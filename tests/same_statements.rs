@@ -504,7 +504,7 @@ fn listed_statements_answer_alike_or_are_refused() {
                     }
                     continue;
                 }
-                let found = differences(sql, &plain, &proxied, &Mask::ids(&[]));
+                let found = differences(sql, &plain, &proxied, &Mask::ids(&["Cardinality"]));
                 if !found.is_empty() {
                     different.push(format!("{sql}\n    {}", found.join("\n    ")));
                 }
