@@ -14,7 +14,7 @@ use super::{Arg, Facts, Ids, RouteError, Routed, Statement, route};
 use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::config::{Surroundings, parse};
 use crate::error::Error;
-use crate::plan::{self, Effect, Outcome, Over, Plan, Planned, Scene};
+use crate::plan::{self, Effect, Outcome, Over, Plan, Planned, Scene, print};
 use crate::snowflake::{Carried, Format, Parts};
 use crate::sql::fingerprint::{self, Fingerprint};
 use crate::sql::{Charset, Dialect, Flavour, Mode, Source, Span, lexer, literal};
@@ -219,6 +219,9 @@ impl World {
         };
         if let Plan::Ddl(ddl) = &planned.plan {
             return format!("{ddl}\n");
+        }
+        if let Plan::Local(_) = &planned.plan {
+            return print::print(&planned, print::Printed { source: &source, fingerprint: &fingerprint });
         }
         let mut bytes = Vec::new();
         let params = setting.params.as_ref().map(|values| with_values(values, &setting.dialect, &mut bytes));

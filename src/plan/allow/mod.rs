@@ -69,7 +69,7 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
             ExplainTarget::Statement(explained) => check(source, explained, asker),
             ExplainTarget::Connection(_) => Err(not_yet("EXPLAIN FOR CONNECTION", "EXPLAIN the statement itself")),
         },
-        StatementKind::Xa(_) => Err(not_yet("XA statements of a client's own", "use BEGIN and COMMIT")),
+        StatementKind::Xa(_) => Err(not_yet("a client's own XA transaction", "use BEGIN and COMMIT")),
         StatementKind::Flush(_) => Err(denied::privilege("RELOAD")),
         StatementKind::Kill(_) => Err(not_yet("KILL", "close the connection that runs the statement")),
         StatementKind::Handler { .. } => Err(not_yet("HANDLER", "use SELECT … WHERE … LIMIT")),

@@ -56,6 +56,16 @@ pub(super) fn lock(desk: &Desk<'_>, tables: &[LockTable]) -> Result<Outcome> {
             sharded.table
         )));
     }
+    // A reference table stands on every shard; locks on one of them would keep no writer out.
+    let locked = tables.iter().zip(&survey.refs).find(|(lock, found)| {
+        lock.write && matches!(found.kind, FoundKind::Reference) && found.schema.shard_count() > 1
+    });
+    if let Some((_, found)) = locked {
+        return Err(Error::refused(format!(
+            "Bifold: LOCK TABLES of a reference table ({}) for WRITE is not supported; write it in a transaction.",
+            found.table
+        )));
+    }
     match select::single(survey, Effect::Lock, Kind::Other)? {
         Outcome::Planned(planned) => Ok(desk.planned(Local::Lock(Arc::new(planned)), Kind::Other)),
         lacks @ Outcome::Lacks(_) => Ok(lacks),
