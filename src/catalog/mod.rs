@@ -95,7 +95,8 @@ impl Catalog {
             return Err(no_such_table(name));
         }
         let keys = source.query(server, &keys_query(database, &table)).await?;
-        let def = Arc::new(TableDef { columns: columns.iter().map(column).collect(), unique: unique(&keys) });
+        let def =
+            Arc::new(TableDef { columns: columns.iter().map(|row| column(row)).collect(), unique: unique(&keys) });
         let mut tables = self.tables.write();
         // What was read before a DDL ended is not kept.
         if self.version() == version {
@@ -161,7 +162,7 @@ fn keys_query(database: &str, table: &str) -> String {
     )
 }
 
-pub(crate) fn column(row: &Vec<Option<Vec<u8>>>) -> ColumnDef {
+pub(crate) fn column(row: &[Option<Vec<u8>>]) -> ColumnDef {
     let text = |n: usize| row.get(n).and_then(Option::as_ref).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let extra = text(8).unwrap_or_default().to_ascii_uppercase();
     ColumnDef {

@@ -54,7 +54,7 @@ impl Facts {
 
     pub fn new([columns, keys, engine, foreign_keys, triggers]: [Rows; 5]) -> Self {
         Facts {
-            columns: columns.iter().map(column).collect(),
+            columns: columns.iter().map(|row| column(row)).collect(),
             unique_keys: unique_keys(&keys),
             engine: engine.first().and_then(|row| text(row, 0)).unwrap_or_default(),
             foreign_keys: foreign_keys

@@ -39,7 +39,7 @@ pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outco
             let into = Into { target, sharded, def: &def, columns: columns(&survey, insert, &def) };
             into.check_update(&survey, insert)?;
             match &insert.source {
-                InsertSource::Query(query) => into.from_query(survey, insert, query, kind),
+                InsertSource::Query(query) => into.with_query(survey, insert, query, kind),
                 InsertSource::Values { .. } | InsertSource::Set { .. } => into.rows(survey, insert, kind),
             }
         }
@@ -239,7 +239,7 @@ impl Into<'_> {
     }
 
     /// INSERT … SELECT: where every row provably has one key.
-    fn from_query(self, mut survey: Survey<'_>, insert: &ast::Insert, query: &Query, kind: Kind) -> Result<Outcome> {
+    fn with_query(self, mut survey: Survey<'_>, insert: &ast::Insert, query: &Query, kind: Kind) -> Result<Outcome> {
         let outside = Env::default();
         let scope = Env { sources: vec![self.target], ..Env::below(&outside) };
         insert.columns.iter().for_each(|column| survey.column_ref(column, &scope));

@@ -29,6 +29,7 @@ mod write;
 pub use survey::Scene;
 
 /// What became of planning.
+#[expect(clippy::large_enum_variant, reason = "one for each form of statement, and not kept")]
 #[derive(Debug)]
 pub enum Outcome {
     Planned(Planned),

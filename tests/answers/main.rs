@@ -10,3 +10,4 @@ mod harness;
 mod login;
 mod protocol;
 mod session;
+mod statements;

@@ -12,7 +12,7 @@ use crate::topology::key::KeyType;
 
 impl Survey<'_> {
     /// The facts of a condition.
-    pub fn facts(&self, condition: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) -> () {
+    pub fn facts(&self, condition: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) {
         match &condition.kind {
             ExprKind::And(parts) => parts.iter().for_each(|part| self.facts(part, env, out)),
             ExprKind::Parens(inner) => self.facts(inner, env, out),
@@ -27,7 +27,7 @@ impl Survey<'_> {
         }
     }
 
-    fn comparison(&self, op: BinaryOp, a: &Expr, b: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) -> () {
+    fn comparison(&self, op: BinaryOp, a: &Expr, b: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) {
         match op {
             BinaryOp::Eq | BinaryOp::NullSafeEq => {}
             BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
@@ -71,7 +71,7 @@ impl Survey<'_> {
         }
     }
 
-    fn in_list(&self, expr: &Expr, list: &[Expr], span: Span, env: &Env<'_>, out: &mut Vec<Fact>) -> () {
+    fn in_list(&self, expr: &Expr, list: &[Expr], span: Span, env: &Env<'_>, out: &mut Vec<Fact>) {
         if let ExprKind::Row(columns) = &bare(expr).kind {
             for (at, column) in columns.iter().enumerate() {
                 let Some(column) = self.column(column, env) else { continue };
@@ -103,7 +103,7 @@ impl Survey<'_> {
     }
 
     /// What every branch of an OR says: the values of one column, together.
-    fn common_facts(&self, branches: &[Expr], env: &Env<'_>, out: &mut Vec<Fact>) -> () {
+    fn common_facts(&self, branches: &[Expr], env: &Env<'_>, out: &mut Vec<Fact>) {
         let mut all = Vec::new();
         for branch in branches {
             let mut facts = Vec::new();
@@ -124,7 +124,7 @@ impl Survey<'_> {
         }
     }
 
-    fn present(&self, expr: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) -> () {
+    fn present(&self, expr: &Expr, env: &Env<'_>, out: &mut Vec<Fact>) {
         out.extend(self.column(expr, env).map(|column| Fact::Present(column.source)));
     }
 

@@ -7,6 +7,9 @@ use crate::plan::RefNo;
 use crate::plan::predicate::{Column, Fact, SourceNo};
 use crate::sql::ast::ColumnRef;
 
+/// A common table's name and its columns, if known.
+pub(crate) type Common = (Box<str>, Option<Arc<[Export]>>);
+
 /// A scope, within those around it.
 #[derive(Default)]
 pub(crate) struct Env<'e> {
@@ -14,7 +17,7 @@ pub(crate) struct Env<'e> {
     /// The tables of FROM, in order.
     pub sources: Vec<SourceNo>,
     /// Common tables of a WITH.
-    pub common: Vec<(Box<str>, Option<Arc<[Export]>>)>,
+    pub common: Vec<Common>,
     /// What holds for every row that a subquery here is evaluated for (or is rejected anyway).
     pub facts: Vec<Fact>,
     /// A RIGHT JOIN stands here: USING's column is not the leftmost one.

@@ -1,9 +1,7 @@
 //! Statements of one place, the same on one plain server and through the proxy.
 
-mod common;
-
+use crate::common::{Both, Mask, Param, differences, on_each_server};
 use bifold::lab::Flavour;
-use common::{Answer, Both, Mask, Param, Protocol, differences, on_each_server, on_each_server_by};
 
 const TABLES: &str = r#"
 [schema.mall.table]
@@ -474,67 +472,4 @@ fn literals_in_other_character_sets() {
             ],
         );
     });
-}
-
-/// The statements of `tests/sql/statements.txt`, as far as a plain server takes them: with unsharded
-/// tables the answer is the same, with sharded ones it is the same or a refusal of its own. What
-/// comes out of that is the table of docs/compatibility.md.
-#[test]
-fn listed_statements_answer_alike_or_are_refused() {
-    let texts = include_str!("sql/statements.txt");
-    let sharded = "[schema.mall.table]\nt1 = { key = \"id\", tables = 2 }\nt2 = { key = \"id\", tables = 2 }\n";
-    for tables in ["", sharded] {
-        on_each_server_by(&[Protocol::Text], tables, |both| {
-            let mut different = Vec::new();
-            for sql in texts.lines().filter(|line| !line.trim().is_empty() && is_compared(line)) {
-                let mut both = both.another();
-                both.answers("DROP TABLE IF EXISTS t1, t2, t3, t4, t9, t10", &[]);
-                for create in LISTED {
-                    both.each(create);
-                }
-                let (plain, proxied) = both.answers(sql, &[]);
-                if matches!(plain.as_slice(), [.., Answer::Err(_) | Answer::Lost(_)]) {
-                    continue;
-                }
-                if let [Answer::Err(error)] = proxied.as_slice()
-                    && error.code == 1235
-                {
-                    if (tables.is_empty() && !is_refused_always(sql)) || std::env::var_os("ANSWERS").is_some() {
-                        different.push(format!("{sql}\n    refused: {}", error.text));
-                    }
-                    continue;
-                }
-                let found = differences(sql, &plain, &proxied, &Mask::ids(&["Cardinality"]));
-                if !found.is_empty() {
-                    different.push(format!("{sql}\n    {}", found.join("\n    ")));
-                }
-            }
-            assert!(different.is_empty(), "{} {tables}:\n{}", both.flavour, different.join("\n"));
-        });
-    }
-}
-
-const LISTED: &[&str] = &[
-    "CREATE TABLE t1 (id INT NOT NULL PRIMARY KEY, k INT, name VARCHAR(20), a INT, b INT, c INT, body TEXT, created DATETIME)",
-    "CREATE TABLE t2 (id INT NOT NULL PRIMARY KEY, k INT, a INT, b INT)",
-    "INSERT INTO t1 (id, k, name, a, b, c) VALUES (5, 1, 'x', 1, 2, 3)",
-    "INSERT INTO t2 (id, k, a, b) VALUES (5, 1, 1, 2)",
-];
-
-/// What differs from server to server, or ends the session.
-fn is_compared(sql: &str) -> bool {
-    // A note tells that a table without a rule is unsharded.
-    let noted = ["CREATE TABLE T9", "CREATE TABLE IF"];
-    ["PROCESSLIST", "KILL", "SHUTDOWN", "STATUS", "VARIABLES", "GRANTS", "ENGINE", "SHOW BINARY", "SLEEP", "DATABASES"]
-        .iter()
-        .chain(&["TIMESTAMP", "FOUND_ROWS", "PROFILES", "PASSWORD", "EXPLAIN ANALYZE", "CONNECTION"])
-        .chain(&noted)
-        .all(|word| !sql.to_ascii_uppercase().contains(word))
-}
-
-/// Refused with unsharded tables too, each with its own sentence.
-fn is_refused_always(sql: &str) -> bool {
-    ["PROCEDURE ANALYSE", "XA ", "HANDLER", "PREPARE", " VIEW ", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT"]
-        .iter()
-        .any(|word| sql.to_ascii_uppercase().contains(word))
 }
