@@ -336,6 +336,24 @@ fn tables_are_shown_with_logical_names() {
 }
 
 #[test]
+fn definitions_lose_physical_names_and_keep_what_looks_like_one() {
+    with_tables(|both| {
+        both.each(
+            "CREATE TABLE setting2 (id INT PRIMARY KEY, v VARCHAR(60) DEFAULT 'REFERENCES `orders_0000`' \
+             COMMENT 'CREATE TABLE `mall_0`.`orders_0000`', CONSTRAINT big CHECK (id > 0)) COMMENT 'of mall_0'",
+        );
+        both.run("SHOW CREATE TABLE setting2");
+        both.run("SHOW FULL COLUMNS FROM setting2");
+        both.each("ALTER TABLE orders ADD CONSTRAINT much CHECK (no > 0), COMMENT = 'like orders_0000'");
+        both.run("SHOW CREATE TABLE orders");
+        both.run("SET sql_mode = 'ANSI_QUOTES'");
+        both.run("SHOW CREATE TABLE orders");
+        both.run("SET sql_quote_show_create = 0");
+        both.run("SHOW CREATE TABLE orders");
+    });
+}
+
+#[test]
 fn the_schema_is_shown_by_its_logical_name() {
     with_tables(|both| {
         both.run("SHOW CREATE DATABASE mall");

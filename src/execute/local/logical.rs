@@ -1,6 +1,7 @@
 //! Cells of SHOW that name tables and schemas, made logical.
 
 use super::answer::Table;
+use crate::definition::Naming;
 use crate::error::Result;
 use crate::execute::names;
 use crate::protocol::column;
@@ -40,9 +41,13 @@ fn table_name(schema: &Schema, physical: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The text of a definition: its names stand behind these words; what stands in strings is data.
+/// The words of a definition behind which a name stands.
+const WORDS: [&[u8]; 5] = [b"TABLE ", b"DATABASE ", b"REFERENCES ", b"VIEW ", CONSTRAINT];
+const CONSTRAINT: &[u8] = b"CONSTRAINT ";
+
+/// The text of a definition; what stands in its strings is data.
 fn in_definition(schema: &Schema, text: &[u8]) -> Vec<u8> {
-    const WORDS: [&[u8]; 4] = [b"TABLE ", b"DATABASE ", b"REFERENCES ", b"VIEW "];
+    let naming = naming(schema, text);
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while at < text.len() {
@@ -61,17 +66,36 @@ fn in_definition(schema: &Schema, text: &[u8]) -> Vec<u8> {
         out.extend_from_slice(word);
         at += word.len();
         let mut name = identifier(&text[at..]);
+        if *word == CONSTRAINT {
+            put_renamed(name, &mut out, |bare| constraint(naming.as_ref(), bare));
+            at += name.len();
+            continue;
+        }
         // A qualifier: `mall_0`.`orders_0000`
         if text.get(at + name.len()) == Some(&b'.') {
-            put_logical(schema, name, &mut out);
+            put_renamed(name, &mut out, |bare| logical_name(schema, bare));
             out.push(b'.');
             at += name.len() + 1;
             name = identifier(&text[at..]);
         }
-        put_logical(schema, name, &mut out);
+        put_renamed(name, &mut out, |bare| logical_name(schema, bare));
         at += name.len();
     }
     out
+}
+
+/// How the constraints of the subtable are called whose definition this is.
+fn naming(schema: &Schema, text: &[u8]) -> Option<Naming> {
+    let name = identifier(text.strip_prefix(b"CREATE TABLE ")?);
+    let (rule, subtable) = schema.logical_of(bare(name))?;
+    Some(Naming::subtable(&rule.name, &rule.sharded()?.pattern, subtable))
+}
+
+fn constraint(naming: Option<&Naming>, physical: &[u8]) -> Vec<u8> {
+    match (naming, std::str::from_utf8(physical)) {
+        (Some(naming), Ok(name)) => naming.logical_constraint(name).into_owned().into_bytes(),
+        (_, _) => physical.to_vec(),
+    }
 }
 
 /// The length of the string in quotes that begins here, if one does.
@@ -103,21 +127,30 @@ fn identifier(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-fn put_logical(schema: &Schema, quoted: &[u8], out: &mut Vec<u8>) {
-    let (quote, bare) = match quoted {
-        [quote @ (b'`' | b'"'), bare @ .., _] => (Some(*quote), bare),
-        bare => (None, bare),
-    };
-    let logical = match bare == schema.home().database.as_bytes() {
-        true => schema.name.clone().into_bytes(),
-        false => table_name(schema, bare),
-    };
+/// Without its quotes.
+fn bare(quoted: &[u8]) -> &[u8] {
+    match quoted {
+        [b'`' | b'"', bare @ .., _] => bare,
+        bare => bare,
+    }
+}
+
+/// Another name, in the same quotes or none.
+fn put_renamed(quoted: &[u8], out: &mut Vec<u8>, rename: impl Fn(&[u8]) -> Vec<u8>) {
+    let quote = quoted.first().filter(|first| matches!(first, b'`' | b'"'));
     out.extend(quote);
-    out.extend_from_slice(&logical);
+    out.extend_from_slice(&rename(bare(quoted)));
     out.extend(quote);
 }
 
-/// Column definitions; a name that ends with a database (`Tables_in_mall_0`) too.
+fn logical_name(schema: &Schema, physical: &[u8]) -> Vec<u8> {
+    match physical == schema.home().database.as_bytes() {
+        true => schema.name.clone().into_bytes(),
+        false => table_name(schema, physical),
+    }
+}
+
+/// Column definitions.
 pub(super) fn in_columns(physical: &[Name], table: &mut Table) -> Result<()> {
     table.rename(|_, seen| {
         let logical = names::in_column(
@@ -127,4 +160,72 @@ pub(super) fn in_columns(physical: &[Name], table: &mut Table) -> Result<()> {
         let (schema, table, org_table) = (logical.schema.to_vec(), logical.table.to_vec(), logical.org_table.to_vec());
         (seen.schema, seen.table, seen.org_table) = (schema, table, org_table);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Surroundings, parse};
+    use crate::topology::Topology;
+
+    const FILE: &str = r#"
+[listen]
+mysql = "127.0.0.1:0"
+[[user]]
+name = "app"
+password = "x"
+schemas = ["mall"]
+[backend]
+user = "b"
+password = "x"
+[[server]]
+name = "s0"
+address = "127.0.0.1:3306"
+[schema.mall]
+shards = ["s0/mall_0"]
+[schema.mall.table]
+orders = { key = "uid", tables = 4 }
+item = { key = "uid", tables = 4 }
+"#;
+
+    fn shown(column: &str, cell: &str) -> String {
+        let around = Surroundings { file: "test", folder: std::path::Path::new("."), env: &|_| None, now_ms: 0 };
+        let config = parse(FILE, &around).unwrap_or_else(|findings| panic!("{findings}"));
+        let topology = Topology::new(&config, 1);
+        let mut cell = cell.as_bytes().to_vec();
+        in_cell(topology.schema("mall").expect("declared"), column.as_bytes(), &mut cell);
+        String::from_utf8(cell).expect("UTF-8")
+    }
+
+    #[test]
+    fn names_in_cells_are_logical() {
+        assert_eq!(shown("Table", "orders_0000"), "orders");
+        assert_eq!(shown("Table", "mall_0.orders_0000"), "mall.orders");
+        assert_eq!(shown("Table", "mall_0.setting"), "mall.setting");
+        assert_eq!(shown("Database", "mall_0"), "mall");
+        assert_eq!(shown("Comment", "orders_0000"), "orders_0000");
+    }
+
+    #[test]
+    fn definitions_are_rewritten_where_names_stand() {
+        let text = "CREATE TABLE `orders_0000` (\n  `a` int DEFAULT 'TABLE `orders_0000` it''s \\' REFERENCES `item_0000`',\n  \
+                    CONSTRAINT `big_0000` CHECK (`a` > 0),\n  CONSTRAINT `orders_0000_chk_1` CHECK (1),\n  \
+                    FOREIGN KEY (`a`) REFERENCES `mall_0`.`item_0000` (`a`)\n) COMMENT='CONSTRAINT `big_0000`'";
+        let logical = "CREATE TABLE `orders` (\n  `a` int DEFAULT 'TABLE `orders_0000` it''s \\' REFERENCES `item_0000`',\n  \
+                       CONSTRAINT `big` CHECK (`a` > 0),\n  CONSTRAINT `orders_chk_1` CHECK (1),\n  \
+                       FOREIGN KEY (`a`) REFERENCES `mall`.`item` (`a`)\n) COMMENT='CONSTRAINT `big_0000`'";
+        assert_eq!(shown("Create Table", text), logical);
+        assert_eq!(
+            shown("Create Database", "CREATE DATABASE \"mall_0\" /*!40100 x */"),
+            "CREATE DATABASE \"mall\" /*!40100 x */"
+        );
+        assert_eq!(
+            shown("Create Table", "CREATE TABLE setting (a int, CONSTRAINT big_0000 CHECK (1))"),
+            "CREATE TABLE setting (a int, CONSTRAINT big_0000 CHECK (1))"
+        );
+        assert_eq!(
+            shown("Create Table", "CREATE TABLE `x` (`a` int DEFAULT 'open"),
+            "CREATE TABLE `x` (`a` int DEFAULT 'open"
+        );
+    }
 }
