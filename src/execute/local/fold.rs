@@ -80,3 +80,44 @@ fn add_up(sum: &mut Row, row: &Row) {
 fn number(row: &Row, column: usize) -> Option<u64> {
     std::str::from_utf8(row.get(column)?.as_ref()?).ok()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::local::logical::tests::topology;
+
+    /// Name, rows, bytes of data, time of creation.
+    fn row(name: &str, rows: &str, data: &str, created: &str) -> Row {
+        let cells =
+            [name, "InnoDB", "10", "Dynamic", rows, "0", data, "0", "7", "0", "1", created, "", "", "c", "", ""];
+        cells.map(|cell| Some(cell.as_bytes().to_vec())).to_vec()
+    }
+
+    #[test]
+    fn subtables_are_one_line_with_their_sums() {
+        let topology = topology();
+        let schema = topology.schema("mall").expect("declared");
+        let mut status = Status::default();
+        status.add(schema, true, row("orders_0000", "3", "300", "2026-01-02"));
+        status.add(schema, true, row("product", "5", "50", "2026-01-01"));
+        status.add(schema, false, row("orders_0003", "1", "100", "2026-01-01"));
+        status.add(schema, false, row("product", "5", "50", "2026-01-01"));
+        let lines: Vec<Row> = status.lines().collect();
+        let text = |line: usize, column: usize| {
+            lines[line][column].as_deref().map_or("NULL".into(), |cell| String::from_utf8_lossy(cell).into_owned())
+        };
+        assert_eq!(lines.len(), 2);
+        let orders = [0, ROWS, AVERAGE, DATA, INDEX, AUTO_INCREMENT, CREATED].map(|column| text(0, column));
+        assert_eq!(orders, ["orders", "4", "100", "400", "14", "NULL", "2026-01-01"]);
+        assert_eq!([text(1, 0), text(1, ROWS)], ["product", "5"]);
+    }
+
+    #[test]
+    fn the_first_subtable_speaks_for_all() {
+        let topology = topology();
+        let schema = topology.schema("mall").expect("declared");
+        assert_eq!(listed(schema, b"orders_0000").as_deref(), Some(&b"orders"[..]));
+        assert_eq!(listed(schema, b"orders_0001"), None);
+        assert_eq!(listed(schema, b"orders_0004").as_deref(), Some(&b"orders_0004"[..]));
+    }
+}

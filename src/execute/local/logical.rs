@@ -163,7 +163,7 @@ pub(super) fn in_columns(physical: &[Name], table: &mut Table) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::config::{Surroundings, parse};
     use crate::topology::Topology;
@@ -186,12 +186,16 @@ shards = ["s0/mall_0"]
 [schema.mall.table]
 orders = { key = "uid", tables = 4 }
 item = { key = "uid", tables = 4 }
+product = { kind = "reference" }
 "#;
 
-    fn shown(column: &str, cell: &str) -> String {
+    pub fn topology() -> Topology {
         let around = Surroundings { file: "test", folder: std::path::Path::new("."), env: &|_| None, now_ms: 0 };
-        let config = parse(FILE, &around).unwrap_or_else(|findings| panic!("{findings}"));
-        let topology = Topology::new(&config, 1);
+        Topology::new(&parse(FILE, &around).unwrap_or_else(|findings| panic!("{findings}")), 1)
+    }
+
+    fn shown(column: &str, cell: &str) -> String {
+        let topology = topology();
         let mut cell = cell.as_bytes().to_vec();
         in_cell(topology.schema("mall").expect("declared"), column.as_bytes(), &mut cell);
         String::from_utf8(cell).expect("UTF-8")
