@@ -12,7 +12,8 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
     }
     survey.all_pinned()?;
     let marks = &survey.marks;
-    let effect = match (marks.writes, marks.locks_rows) {
+    // What a stored function does is not known.
+    let effect = match (marks.writes || marks.routine, marks.locks_rows) {
         (true, _) => Effect::Write,
         (false, true) => Effect::Lock,
         (false, false) => Effect::Read,

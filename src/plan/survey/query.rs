@@ -38,6 +38,7 @@ struct Building<'q> {
     sources: Vec<SourceNo>,
     later: Vec<Later<'q>>,
     right_joins: bool,
+    merged: bool,
 }
 
 impl Survey<'_> {
@@ -210,8 +211,8 @@ impl Survey<'_> {
     pub fn scope<'e>(&mut self, from: &[TableRef], filter: Option<&Expr>, env: &'e Env<'e>) -> Result<Env<'e>> {
         let mut building = Building::default();
         let tree = self.from(from, env, &mut building)?;
-        let Building { sources, later, right_joins } = building;
-        let mut scope = Env { sources, right_joins, ..Env::below(env) };
+        let Building { sources, later, right_joins, merged } = building;
+        let mut scope = Env { sources, right_joins, merged, ..Env::below(env) };
         let join = tree.map(|tree| self.join(tree, &scope));
         let mut facts = std::mem::take(&mut scope.facts);
         if let Some(filter) = filter {
@@ -312,6 +313,7 @@ impl Survey<'_> {
                 let left = self.source(&join.left, env, building)?;
                 let right = self.source(&join.right, env, building)?;
                 building.right_joins |= join.kind == JoinKind::Right;
+                building.merged |= join.natural || matches!(join.condition, JoinCondition::Using(_));
                 if let JoinCondition::On(on) = &join.condition {
                     building.later.push(Later::Expr(on));
                 }
@@ -437,6 +439,8 @@ impl Survey<'_> {
         let mut exports = Vec::new();
         for item in items {
             match &item.kind {
+                // The places of its columns are not those of the tables' columns.
+                SelectItemKind::Wildcard { table: None, .. } if scope.merged => return None,
                 SelectItemKind::Wildcard { table, .. } => {
                     for source in &scope.sources {
                         let wanted = table.is_none_or(|table| self.is_named(*source, &self.name(table)));

@@ -22,6 +22,8 @@ pub(crate) struct Env<'e> {
     pub facts: Vec<Fact>,
     /// A RIGHT JOIN stands here: USING's column is not the leftmost one.
     pub right_joins: bool,
+    /// USING or NATURAL stands here: `*` has its columns first, and once.
+    pub merged: bool,
 }
 
 /// How the text calls the source that a qualifier means.
@@ -144,13 +146,13 @@ impl Survey<'_> {
         }
     }
 
-    /// The names of a source's columns in lower case, if known.
+    /// The names of a source's columns in lower case, if known; those that `*` leaves out are none.
     pub fn column_names(&self, source: SourceNo) -> Option<Vec<Box<str>>> {
         match self.origin(source) {
             Origin::Table { found, .. } => self.refs[usize::from(found.0)]
                 .def
                 .as_ref()
-                .map(|def| def.columns.iter().map(|column| column.name.to_lowercase().into()).collect()),
+                .map(|def| def.visible().map(|column| column.name.to_lowercase().into()).collect()),
             Origin::Derived { columns, .. } => {
                 columns.as_ref().map(|columns| columns.iter().map(|column| column.name.clone()).collect())
             }
