@@ -3,5 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bank;
+mod faults;
+mod relay;
 mod spanning;
 mod ward;

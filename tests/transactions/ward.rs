@@ -11,6 +11,10 @@ pub const TABLES: &str = r#"
 [schema.mall.table.account]
 key = "uid"
 tables = 2
+
+[schema.mall.table.entry]
+key = "uid"
+tables = 2
 "#;
 
 pub const ACCOUNTS: i64 = 64;
