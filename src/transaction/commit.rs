@@ -121,7 +121,7 @@ impl Hold {
                 let text = format!(
                     "Bifold: server {name} was lost during COMMIT and can't be reached: whether the transaction ({id}) is kept is not known yet. When the server is back, it is kept or undone on all servers alike."
                 );
-                Err(Error::new(Blame::Shard, code::SERVER_LOST, text).because(committed).ending_session())
+                Err(Error::new(Blame::Shard, code::SERVER_LOST, text).because(committed))
             }
         }
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::branch::{ServerMark, TransactionId};
@@ -28,6 +29,8 @@ pub struct Coordinator {
     pub(super) servers: Servers,
     /// By server number.
     watched: Vec<Watched>,
+    /// A session has left something to recovery.
+    left: Notify,
 }
 
 /// What is known of one server.
@@ -59,6 +62,7 @@ impl Coordinator {
             mode,
             user: user.to_owned(),
             watched: servers.iter().map(|_| unknown()).collect(),
+            left: Notify::new(),
             servers: servers.clone(),
         }
     }
@@ -137,6 +141,15 @@ impl Coordinator {
     }
 
     // What is left to end
+
+    /// A session has given up a connection that may have something prepared.
+    pub(super) fn left_behind(&self) {
+        self.left.notify_waiters();
+    }
+
+    pub(super) async fn something_is_left(&self) {
+        self.left.notified().await;
+    }
 
     pub(super) fn is_quiet(&self, server: &Server, quiet: bool) {
         *self.watched(server).quiet.lock() = quiet.then(Instant::now);

@@ -329,9 +329,11 @@ impl Hold {
         for part in self.parts.iter_mut().filter(|part| !part.conn.is_busy()) {
             part.is_over();
         }
-        self.parts.retain(|part| part.bound || !part.conn.is_busy());
+        let is_left = self.parts.extract_if(.., |part| !part.bound && part.conn.is_busy()).count() > 0;
         // Only now: recovery must not meet a transaction that is still being ended.
-        self.live = None;
+        if self.live.take().is_some() && is_left {
+            self.coordinator.left_behind();
+        }
         self.begun = None;
         self.next = Characteristics::default();
         self.current = Characteristics::default();

@@ -67,7 +67,10 @@ impl Watch {
                 self.failed(error);
             }
             self.is_lost = outcome.is_err();
-            sleep(EVERY).await;
+            tokio::select! {
+                () = sleep(EVERY) => {}
+                () = self.coordinator.something_is_left() => {}
+            }
         }
     }
 

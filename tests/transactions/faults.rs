@@ -31,12 +31,78 @@ enum Break {
 
 #[test]
 fn a_commit_broken_at_any_step_is_whole_or_not_at_all() {
+    on_each(Faults::all);
+}
+
+/// All flavours at the same time.
+fn on_each(test: impl Fn(Faults) + Sync) {
     let programs = Program::all();
     assert!(!programs.is_empty(), "no server program on this machine: see `make test`");
     thread::scope(|scope| {
         for program in &programs {
-            scope.spawn(move || Faults::start(program).all());
+            let test = &test;
+            scope.spawn(move || test(Faults::start(program)));
         }
+    });
+}
+
+#[test]
+fn a_proxy_that_stands_still_is_not_waited_for() {
+    on_each(|mut faults| {
+        let (a, b) = faults.accounts;
+        let client = faults.ready_client();
+        faults.relays[0].set(Trap { words: "COMMIT", at: At::Before });
+        let committing = thread::spawn(move || commit(client, a, b));
+        faults.relays[0].wait();
+        // Another proxy of the cluster ends what it finds prepared, and what holds that up.
+        let other = Proxy::start(bifold_program(), faults.cluster.topology(), 1).expect("another proxy");
+        faults.wait_until_none_is_prepared("beside a proxy that stands still");
+        faults.relays[0].cut();
+        // The first one finds the tombstone.
+        let told = committing.join().expect("an end");
+        assert!(matches!(&told, Answer::Err(error) if error.code == 1180), "{told:?}\n{}", faults.proxy().log());
+        assert_eq!((stored(&faults.cluster, a), stored(&faults.cluster, b)), (MONEY, MONEY), "{}", other.log());
+        faults.one(Trap { words: "XA PREPARE", at: At::After }, 1, Break::Proxy, false);
+    });
+}
+
+#[test]
+fn a_first_server_that_is_away_is_waited_for() {
+    on_each(|mut faults| {
+        let (a, b) = faults.accounts;
+        let client = faults.ready_client();
+        faults.relays[0].set(Trap { words: "COMMIT", at: At::After });
+        let committing = thread::spawn(move || commit(client, a, b));
+        faults.relays[0].wait();
+        faults.cluster.server_mut(0).kill();
+        faults.relays[0].cut();
+        let told = committing.join().expect("an end");
+        assert!(matches!(&told, Answer::Err(error) if error.code == 2013), "{told:?}");
+        let prepared = faults.cluster.servers()[1].run(&["XA RECOVER"]).expect("listed");
+        assert_eq!(prepared.len(), 1, "nothing is ended on a guess");
+        faults.cluster.server_mut(0).restart().expect("it is back");
+        faults.wait_until_none_is_prepared("the first server is back");
+        assert_eq!((stored(&faults.cluster, a), stored(&faults.cluster, b)), (MONEY - 1, MONEY + 1));
+    });
+}
+
+#[test]
+fn a_server_that_is_late_to_hear_of_a_commit_gives_a_warning() {
+    on_each(|faults| {
+        let (a, b) = faults.accounts;
+        let mut client = faults.ready_client();
+        faults.relays[1].set(Trap { words: "XA COMMIT", at: At::Before });
+        transfer(&mut client, a, b, 1);
+        let told = ok(&mut client, "COMMIT");
+        assert_eq!(told.warnings(), 1, "{told:?}");
+        let warning = ok(&mut client, "SHOW WARNINGS").text().remove(0);
+        assert!(
+            warning[2].as_ref().is_some_and(|text| text.contains("committed") && text.contains("s1")),
+            "{warning:?}"
+        );
+        faults.relays[1].cut();
+        faults.wait_until_none_is_prepared("a late server");
+        assert_eq!((stored(&faults.cluster, a), stored(&faults.cluster, b)), (MONEY - 1, MONEY + 1));
     });
 }
 
