@@ -33,6 +33,9 @@ pub mod context;
 // One server's connections: login, pool, what is prepared.
 pub mod shard;
 
+// Who may hold connections while waiting for more.
+pub mod admission;
+
 // Logical definitions.
 pub mod catalog;
 

@@ -91,14 +91,13 @@ fn connections(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
 
 fn prepared_statements(subject: &Subject<'_>, probe: &Probe, report: &mut Report<'_>) {
     let backend = &subject.config.backend;
-    let needed = u64::from(backend.connections) * u64::from(backend.statements);
+    let needed = u64::from(backend.statements);
     if let Some(limit) = probe.number("max_prepared_stmt_count").filter(|limit| *limit < needed) {
         report.warning(
             &["backend", "statements"],
             format!(
-                "{} connections of {} prepared statements each may need {needed}, and server {} allows {limit} \
-                 (max_prepared_stmt_count)",
-                backend.connections, backend.statements, probe.name
+                "{needed} prepared statements may be kept open, and server {} allows {limit} (max_prepared_stmt_count)",
+                probe.name
             ),
             format!("lower `statements`, or set max_prepared_stmt_count = {needed} for each proxy"),
         );

@@ -222,9 +222,9 @@ pub const KEYS: &[Key] = &[
     key(
         "backend.statements",
         Kind::Count { min: 1, max: 100_000 },
-        Value("256"),
+        Value("8000"),
         "",
-        "Prepared statements kept open on one connection. Times `connections`, times the proxies, it must stay below the servers' `max_prepared_stmt_count`.",
+        "Prepared statements kept open on one server, on all connections together. Times the proxies, it must stay below the servers' `max_prepared_stmt_count`.",
     ),
     key("backend.tls", Kind::Section, Value("{}"), "", "TLS towards the servers."),
     key(

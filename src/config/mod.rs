@@ -106,7 +106,7 @@ pub struct Backend {
     pub idle: Duration,
     /// From the socket's opening until the login is answered.
     pub connect: Duration,
-    /// Prepared statements kept open on one connection.
+    /// Prepared statements kept open on one server.
     pub statements: u32,
 }
 

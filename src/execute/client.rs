@@ -97,6 +97,9 @@ impl Client {
         state: Arc<State>,
         engine: &Engine,
     ) -> Self {
+        let settings = Settings::of(state, engine);
+        let mut hold = Hold::new(engine.coordinator.clone(), engine.tickets.clone());
+        hold.follow_autocommit(settings.autocommit);
         Client {
             wire,
             id,
@@ -105,9 +108,9 @@ impl Client {
             capabilities,
             shape: ReplyShape::of(capabilities),
             schema: None,
-            hold: Hold::new(engine.coordinator.clone()),
+            hold,
             memory: Memory::default(),
-            settings: Settings::of(state, engine),
+            settings,
         }
     }
 
@@ -151,6 +154,7 @@ impl Client {
     pub fn set_state(&mut self, state: Arc<State>, engine: &Engine) {
         if !Arc::ptr_eq(&self.settings.state, &state) {
             self.settings = Settings::of(state, engine);
+            self.hold.follow_autocommit(self.settings.autocommit);
         }
     }
 

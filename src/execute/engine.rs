@@ -8,6 +8,7 @@ use super::ddl::Turns;
 use super::ids::Generators;
 use super::profile::Profile;
 use super::settings::Transitions;
+use crate::admission::Tickets;
 use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
 use crate::context::States;
@@ -38,6 +39,7 @@ pub struct Engine {
     /// What the servers are.
     pub profile: Profile,
     pub coordinator: Arc<Coordinator>,
+    pub tickets: Arc<Tickets>,
     _recovery: Recovery,
 }
 
@@ -51,6 +53,7 @@ impl Engine {
         let coordinator =
             Arc::new(Coordinator::new(&config.cluster, config.transactions, &config.backend.user, &servers));
         coordinator.prepare().await;
+        let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
         Ok(Engine {
             ids: Generators::new(&topology, worker)?,
             catalog: Catalog::default(),
@@ -64,6 +67,7 @@ impl Engine {
             servers,
             states,
             profile,
+            tickets,
             _recovery: Recovery::start(&coordinator),
             coordinator,
         })

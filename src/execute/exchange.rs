@@ -29,7 +29,8 @@ pub(super) async fn pass(
 ) -> Result<Summary> {
     let in_transaction = client.hold.in_transaction();
     // A text that names no physical table reads none.
-    let need = Need { bare: part.names.is_empty(), ..need(client.shape, &client.settings.state, effect) };
+    let prepared = running.bound.is_some().then(|| &routed.buffer[part.text.clone()]);
+    let need = Need { bare: part.names.is_empty(), prepared, ..need(client.shape, &client.settings.state, effect) };
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
     if let Some(name) = default_database(running, part) {
         enter(conn, name).await?;
@@ -92,7 +93,7 @@ pub(super) fn need<'a>(
     state: &'a std::sync::Arc<crate::context::State>,
     effect: Effect,
 ) -> Need<'a> {
-    Need { shape, state, effect, bare: false }
+    Need { shape, state, effect, bare: false, prepared: None }
 }
 
 /// Routes a plan for one server; gives that server. Without tables any will do: best one that

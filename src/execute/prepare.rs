@@ -77,7 +77,7 @@ pub(super) async fn at_one_place(
         // Its executions have other texts, with ids in them.
         Plan::Insert(_) => conn.close_statement(server_id).await?,
         Plan::Single(_) | Plan::WriteScatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
-            conn.keep(text, server_id, params);
+            conn.keep_prepared(text, server_id, params).await?;
         }
     }
     Ok(true)

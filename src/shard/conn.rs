@@ -101,7 +101,7 @@ impl Conn {
             status: server.status,
             busy: false,
             pinned: false,
-            statements: Statements::new(login.statements()),
+            statements: Statements::new(login.budget().clone()),
         })
     }
 
@@ -275,17 +275,38 @@ impl Conn {
     }
 
     async fn prepare(&mut self, text: &[u8]) -> Result<()> {
-        self.send(Command::StmtPrepare, text).await?;
-        let (id, params) =
-            self.read_answer(Kind::Prepare).await?.prepared.ok_or_else(|| {
-                Error::proxy("Bifold: a server prepared a statement and did not say under which number.")
-            })?;
+        let mut answer = self.ask_to_prepare(text).await;
+        if matches!(&answer, Err(error) if error.code() == TOO_MANY_STATEMENTS) {
+            // Others have filled the server; this connection's own share makes room.
+            self.close_statements();
+            answer = self.ask_to_prepare(text).await;
+        }
+        let (id, params) = answer?
+            .prepared
+            .ok_or_else(|| Error::proxy("Bifold: a server prepared a statement and did not say under which number."))?;
         self.keep(text, id, params);
         Ok(())
     }
 
-    /// Keeps what a reply to COM_STMT_PREPARE gave, and closes what has to go for it.
-    pub fn keep(&mut self, text: &[u8], id: u32, params: u16) {
+    async fn ask_to_prepare(&mut self, text: &[u8]) -> Result<Answer> {
+        self.send(Command::StmtPrepare, text).await?;
+        self.read_answer(Kind::Prepare).await
+    }
+
+    /// Is a statement of this text prepared here?
+    pub fn has_prepared(&self, text: &[u8]) -> bool {
+        self.statements.has(text)
+    }
+
+    /// Keeps what a reply to COM_STMT_PREPARE gave that was read elsewhere.
+    pub async fn keep_prepared(&mut self, text: &[u8], id: u32, params: u16) -> Result<()> {
+        self.keep(text, id, params);
+        // Nothing may be left half said on a connection that goes back to the pool.
+        self.wire.flush().await
+    }
+
+    /// What has to go for it is closed before the next command.
+    fn keep(&mut self, text: &[u8], id: u32, params: u16) {
         if let Some(given_up) = self.statements.keep(text, Prepared { id, params }) {
             self.queue_close(given_up);
         }
@@ -307,6 +328,9 @@ impl Conn {
         }
     }
 }
+
+/// The server has `max_prepared_stmt_count` statements open.
+const TOO_MANY_STATEMENTS: u16 = 1461;
 
 /// COM_STMT_CLOSE has no reply.
 fn put_close(out: &mut Vec<u8>, id: u32) {

@@ -1,6 +1,5 @@
 //! Logging in to a server with the backend account, and what a session has after it.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::conn::ReplyShape;
+use super::statements::Budget;
 use crate::config::{Backend, Secret};
 use crate::context::{Setting, State, States};
 use crate::error::{Blame, Error, Result};
@@ -32,7 +32,7 @@ pub struct Login {
     password: Secret,
     tls: Connector,
     connect: Duration,
-    statements: NonZeroUsize,
+    budget: Arc<Budget>,
     base: Arc<State>,
     greeting_version: OnceLock<Vec<u8>>,
 }
@@ -48,8 +48,7 @@ impl Login {
             password: backend.password.clone(),
             tls: Connector::new(&backend.tls)?,
             connect: backend.connect,
-            statements: NonZeroUsize::new(usize::try_from(backend.statements).unwrap_or(1))
-                .unwrap_or(NonZeroUsize::MIN),
+            budget: Arc::new(Budget::new(usize::try_from(backend.statements).expect("32 bits fit"))),
             base: states.of([
                 setting("character_set_client", "'utf8mb4'"),
                 setting("character_set_results", "'utf8mb4'"),
@@ -64,9 +63,9 @@ impl Login {
         &self.base
     }
 
-    /// How many prepared statements a connection keeps.
-    pub fn statements(&self) -> NonZeroUsize {
-        self.statements
+    /// What the server's connections may keep prepared.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// What the server's greetings call its version; empty before the first.

@@ -70,6 +70,11 @@ impl Servers {
         conn.run(sql).await
     }
 
+    /// The bound of the smallest pool.
+    pub fn smallest_pool(&self) -> usize {
+        self.iter().map(|server| server.bound).min().unwrap_or(1)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Server>> {
         self.0.iter()
     }
@@ -105,9 +110,19 @@ impl Server {
     /// A connection whose replies have this shape; one with these settings already where the
     /// pool has it. Waits at most the pool's limit.
     pub async fn checkout(self: &Arc<Self>, shape: ReplyShape, state: &Arc<State>) -> Result<Checkout> {
+        self.checkout_for(shape, state, None).await
+    }
+
+    /// The same, best one that has the statement of this text prepared.
+    pub async fn checkout_for(
+        self: &Arc<Self>,
+        shape: ReplyShape,
+        state: &Arc<State>,
+        prepared: Option<&[u8]>,
+    ) -> Result<Checkout> {
         self.permit().await?;
         // From here on the permit is the checkout's, and goes back with it.
-        let mut checkout = Checkout { server: self.clone(), conn: self.take_idle(shape, state) };
+        let mut checkout = Checkout { server: self.clone(), conn: self.take_idle(shape, state, prepared) };
         if checkout.conn.is_none() {
             checkout.conn = Some(Box::new(Conn::open(&self.login, shape).await?));
         }
@@ -137,13 +152,14 @@ impl Server {
     }
 
     /// The best of the idle ones that still live. Makes room in the pool when there is none.
-    fn take_idle(&self, shape: ReplyShape, state: &Arc<State>) -> Option<Box<Conn>> {
+    fn take_idle(&self, shape: ReplyShape, state: &Arc<State>, prepared: Option<&[u8]>) -> Option<Box<Conn>> {
         let mut idle = self.idle.lock();
         loop {
             let same_shape = |idle: &Idle| idle.conn.shape() == shape;
-            let best = idle
-                .iter()
-                .rposition(|idle| same_shape(idle) && Arc::ptr_eq(idle.conn.state(), state))
+            let ready = |idle: &Idle| same_shape(idle) && Arc::ptr_eq(idle.conn.state(), state);
+            let best = prepared
+                .and_then(|text| idle.iter().rposition(|idle| ready(idle) && idle.conn.has_prepared(text)))
+                .or_else(|| idle.iter().rposition(ready))
                 .or_else(|| idle.iter().rposition(same_shape));
             let Some(at) = best else { break };
             let mut found = idle.remove(at);

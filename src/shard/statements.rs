@@ -1,11 +1,13 @@
-//! The statements prepared on one connection: by text, the least recently used given up first,
-//! so that subtables × connections stay below the server's `max_prepared_stmt_count`.
+//! The statements prepared on one connection, by text. All connections to a server share a budget,
+//! below its `max_prepared_stmt_count`: few connections may keep many statements each, as tables of
+//! 1,024 subtables want it. Beyond the budget a connection gives up its least recently used one.
 //!
 //! MySQL (9.7, measured) remembers how a statement's parameters were bound: once a number, a string is compared as a
 //! number ever after, and `'05'` equals `'5'`; once a double, 9007199254740993 is stored as …992. One client's binding
 //! must not change another's answer, so a statement is used again only where it can't.
 
-use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lru::LruCache;
 
@@ -18,9 +20,17 @@ pub struct Prepared {
     pub params: u16,
 }
 
+/// How many statements all connections to a server keep.
+#[derive(Debug)]
+pub struct Budget {
+    kept: AtomicUsize,
+    limit: usize,
+}
+
 #[derive(Debug)]
 pub struct Statements {
     by_text: LruCache<Box<[u8]>, Kept>,
+    budget: Arc<Budget>,
 }
 
 #[derive(Debug)]
@@ -43,8 +53,13 @@ enum Binding {
 }
 
 impl Statements {
-    pub fn new(bound: NonZeroUsize) -> Self {
-        Statements { by_text: LruCache::new(bound) }
+    pub fn new(budget: Arc<Budget>) -> Self {
+        Statements { by_text: LruCache::unbounded(), budget }
+    }
+
+    /// Is a statement of this text here?
+    pub fn has(&self, text: &[u8]) -> bool {
+        self.by_text.contains(text)
     }
 
     /// A statement that can be executed with these parameters, which it notes.
@@ -64,15 +79,46 @@ impl Statements {
     /// Keeps a statement that was not executed yet, in place of one of the same text; gives the one that has to be
     /// closed for it.
     pub fn keep(&mut self, text: &[u8], prepared: Prepared) -> Option<u32> {
-        let given_up = self.by_text.push(text.into(), Kept { prepared, bindings: Vec::new() });
+        let replaced = self.by_text.push(text.into(), Kept { prepared, bindings: Vec::new() });
+        let given_up = match replaced {
+            Some(replaced) => Some(replaced),
+            None if self.budget.take() || self.by_text.len() == 1 => None,
+            None => {
+                self.budget.give(1);
+                self.by_text.pop_lru()
+            }
+        };
         given_up.map(|(_, kept)| kept.prepared.id)
     }
 
     /// Forgets all; gives the ids to close.
     pub fn clear(&mut self) -> Vec<u32> {
         let ids = self.by_text.iter().map(|(_, kept)| kept.prepared.id).collect();
+        self.budget.give(self.by_text.len());
         self.by_text.clear();
         ids
+    }
+}
+
+impl Drop for Statements {
+    /// The server closes them with their connection.
+    fn drop(&mut self) {
+        self.budget.give(self.by_text.len());
+    }
+}
+
+impl Budget {
+    pub fn new(limit: usize) -> Self {
+        Budget { kept: AtomicUsize::new(0), limit }
+    }
+
+    /// Counts one more; is it within the limit?
+    fn take(&self) -> bool {
+        self.kept.fetch_add(1, Ordering::Relaxed) < self.limit
+    }
+
+    fn give(&self, count: usize) {
+        self.kept.fetch_sub(count, Ordering::Relaxed);
     }
 }
 
@@ -103,7 +149,7 @@ mod tests {
     }
 
     fn statements() -> Statements {
-        let mut statements = Statements::new(NonZeroUsize::MIN);
+        let mut statements = Statements::new(Arc::new(Budget::new(1)));
         assert_eq!(statements.keep(TEXT, Prepared { id: 1, params: 1 }), None);
         statements
     }
@@ -128,5 +174,22 @@ mod tests {
         assert_eq!(statements.fitting(TEXT, &[string()]).map(|prepared| prepared.id), Some(2));
         assert_eq!(statements.keep(b"SELECT ? + 1", Prepared { id: 3, params: 1 }), Some(2));
         assert!(statements.fitting(TEXT, &[string()]).is_none());
+    }
+
+    #[test]
+    fn connections_share_what_a_server_keeps() {
+        let budget = Arc::new(Budget::new(3));
+        let (mut one, mut other) = (Statements::new(budget.clone()), Statements::new(budget.clone()));
+        for id in 0..3 {
+            assert_eq!(one.keep(&[id], Prepared { id: id.into(), params: 0 }), None);
+        }
+        assert_eq!(one.keep(b"4", Prepared { id: 4, params: 0 }), Some(0), "the least recently used goes");
+        // A connection keeps one at least, or it could run none.
+        assert_eq!(other.keep(b"5", Prepared { id: 5, params: 0 }), None);
+        assert_eq!(other.keep(b"6", Prepared { id: 6, params: 0 }), Some(5));
+        drop(one);
+        assert_eq!(other.keep(b"7", Prepared { id: 7, params: 0 }), None);
+        drop(other);
+        assert_eq!(budget.kept.load(Ordering::Relaxed), 0);
     }
 }

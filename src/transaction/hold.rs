@@ -8,6 +8,7 @@ use super::commit::Ending;
 use super::coordinator::{Coordinator, Live};
 use super::decision;
 use super::part::{Opened, Part};
+use crate::admission::{Ticket, Tickets};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::plan::Effect;
@@ -17,6 +18,11 @@ use crate::topology::ServerNo;
 #[derive(Debug)]
 pub struct Hold {
     pub(super) coordinator: Arc<Coordinator>,
+    tickets: Arc<Tickets>,
+    /// Held while the session may come to hold connections to several servers.
+    ticket: Option<Ticket>,
+    /// Off: any statement may leave a transaction open.
+    autocommit: bool,
     /// In the order in which they were reached.
     pub(super) parts: Vec<Part>,
     /// The client has begun a transaction, with this statement.
@@ -41,12 +47,17 @@ pub struct Need<'a> {
     pub effect: Effect,
     /// The statement reads no table: it doesn't use SET TRANSACTION up.
     pub bare: bool,
+    /// The text of a statement to be executed as prepared, if it is one.
+    pub prepared: Option<&'a [u8]>,
 }
 
 impl Hold {
-    pub fn new(coordinator: Arc<Coordinator>) -> Self {
+    pub fn new(coordinator: Arc<Coordinator>, tickets: Arc<Tickets>) -> Self {
         Hold {
             coordinator,
+            tickets,
+            ticket: None,
+            autocommit: true,
             parts: Vec::new(),
             begun: None,
             live: None,
@@ -64,7 +75,10 @@ impl Hold {
         let at = match self.parts.iter().position(|part| part.server == server) {
             Some(at) => at,
             None => {
-                let conn = servers.get(server).checkout(need.shape, need.state).await?;
+                if self.begun.is_some() || !self.autocommit || !self.parts.is_empty() {
+                    self.admit().await?;
+                }
+                let conn = servers.get(server).checkout_for(need.shape, need.state, need.prepared).await?;
                 self.parts.push(Part::new(conn, server));
                 self.parts.len() - 1
             }
@@ -82,12 +96,28 @@ impl Hold {
     /// Connections to several servers, in the order of `servers`, which is the one order in which
     /// every session takes them.
     pub async fn several(&mut self, servers: &Servers, wanted: &[ServerNo], need: Need<'_>) -> Result<Vec<&mut Conn>> {
+        if wanted.len() > 1 {
+            self.admit().await?;
+        }
         for server in wanted {
             self.connection(servers, *server, need).await?;
         }
         self.parts.sort_by_key(|part| part.server);
         let wanted = self.parts.iter_mut().filter(|part| wanted.contains(&part.server));
         Ok(wanted.map(|part| &mut *part.conn).collect())
+    }
+
+    /// Before a connection is held that another may have to be waited for with.
+    async fn admit(&mut self) -> Result<()> {
+        if self.ticket.is_none() {
+            self.ticket = Some(self.tickets.take().await?);
+        }
+        Ok(())
+    }
+
+    /// The session's autocommit is on or off from now on.
+    pub fn follow_autocommit(&mut self, on: bool) {
+        self.autocommit = on;
     }
 
     /// What has to be said on a connection before this statement.
@@ -237,6 +267,9 @@ impl Hold {
     fn release(&mut self) {
         if self.begun.is_none() {
             self.parts.retain(|part| part.bound || part.stands());
+            if self.parts.is_empty() {
+                self.ticket = None;
+            }
         }
     }
 
@@ -352,6 +385,7 @@ impl Hold {
             self.parts.iter_mut().for_each(Part::give_up);
         }
         self.parts.clear();
+        self.ticket = None;
     }
 
     // Savepoints

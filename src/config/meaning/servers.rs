@@ -26,17 +26,12 @@ pub(super) fn backend(node: &Node, teller: &mut Teller<'_>) -> Option<Backend> {
     let password = password(node, teller);
     let tls = backend_tls(node.at("tls"), teller);
     let (connections, statements) = (count(node.at("connections")), count(node.at("statements")));
-    if let (Some(connections), Some(statements)) = (connections, statements) {
-        let all = u64::from(connections) * u64::from(statements);
-        if all > USUAL_STATEMENTS {
-            teller.warning(
-                node.at(if node.at("statements").given { "statements" } else { "connections" }),
-                format!("{connections} connections × {statements} statements are {all} on each server"),
-                format!(
-                    "a server's max_prepared_stmt_count is {USUAL_STATEMENTS} unless raised, for all proxies together"
-                ),
-            );
-        }
+    if let Some(statements) = statements.filter(|statements| u64::from(*statements) > USUAL_STATEMENTS) {
+        teller.warning(
+            node.at("statements"),
+            format!("{statements} prepared statements are kept on each server"),
+            format!("a server's max_prepared_stmt_count is {USUAL_STATEMENTS} unless raised, for all proxies together"),
+        );
     }
     Some(Backend {
         user: node.at("user").text()?.to_owned(),

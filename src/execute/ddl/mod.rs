@@ -98,7 +98,13 @@ async fn at_home(
     let (server, database) = (schema.home().server, &schema.home().database);
     let naming = target.naming(SubtableNo(0));
     let text = text.at(&naming, database, None);
-    let need = Need { shape: client.shape, state: &client.state().clone(), effect: Effect::Write, bare: false };
+    let need = Need {
+        shape: client.shape,
+        state: &client.state().clone(),
+        effect: Effect::Write,
+        bare: false,
+        prepared: None,
+    };
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
     let logical = |text: &[u8]| naming.logical_text(text, database, &schema.name);
     let outcome = answered(conn, &text, logical).await;
