@@ -109,7 +109,7 @@ fn sysbench_runs_with_64_threads_without_an_error() {
     behind_the_proxy(|port| {
         let sysbench = |script: &str, args: &[&str]| {
             let mut command = Command::new("sysbench");
-            command.arg(script).args(["--mysql-host=127.0.0.1", "--mysql-db=mall", "--tables=1", "--table-size=2000"]);
+            command.arg(script).args(["--mysql-host=127.0.0.1", "--mysql-db=mall", "--tables=1", "--table-size=10000"]);
             command.arg(format!("--mysql-port={port}")).arg(format!("--mysql-user={APP_USER}"));
             command.arg(format!("--mysql-password={APP_PASSWORD}"));
             // Deadlocks and lock waits, which sysbench repeats as every application has to.

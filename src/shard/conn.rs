@@ -70,6 +70,8 @@ pub struct Conn {
     /// Something is open here that the status does not tell.
     pinned: bool,
     statements: Statements,
+    /// It waits for locks for a shorter time than its settings say.
+    impatient: bool,
 }
 
 impl ReplyShape {
@@ -102,6 +104,7 @@ impl Conn {
             busy: false,
             pinned: false,
             statements: Statements::new(login.budget().clone()),
+            impatient: false,
         })
     }
 
@@ -230,6 +233,12 @@ impl Conn {
     /// Sets what differs from `state`. If that fails the connection's settings are unknown, and
     /// it is not used again.
     pub async fn bring_to(&mut self, state: &Arc<State>) -> Result<()> {
+        // What holds for one transaction goes with it.
+        if self.impatient && !self.in_transaction() {
+            let own = state.system(LOCK_WAIT).unwrap_or("DEFAULT");
+            self.run(&format!("SET SESSION {LOCK_WAIT}={own}")).await?;
+            self.impatient = false;
+        }
         if Arc::ptr_eq(&self.state, state) {
             return Ok(());
         }
@@ -244,6 +253,18 @@ impl Conn {
         }
         self.state = state.clone();
         Ok(())
+    }
+
+    /// Until the transaction is over, waits for locks end after so many seconds, if they don't
+    /// end earlier anyway.
+    pub async fn be_impatient(&mut self, seconds: u32) -> Result<()> {
+        let sooner =
+            self.state.system(LOCK_WAIT).and_then(|own| own.parse().ok()).is_some_and(|own: u32| own <= seconds);
+        if self.impatient || sooner {
+            return Ok(());
+        }
+        self.impatient = true;
+        self.run(&format!("SET SESSION {LOCK_WAIT}={seconds}")).await.map(drop)
     }
 
     /// The session's settings were changed on this very connection.
@@ -328,6 +349,8 @@ impl Conn {
         }
     }
 }
+
+const LOCK_WAIT: &str = "innodb_lock_wait_timeout";
 
 /// The server has `max_prepared_stmt_count` statements open.
 const TOO_MANY_STATEMENTS: u16 = 1461;
