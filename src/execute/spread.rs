@@ -77,7 +77,11 @@ async fn write(
         all(join_all(conns.iter_mut().map(|conn| conn.run(&set))).await)?;
     }
     let texts = conns.iter_mut().zip(servers).map(|(conn, server)| server_texts(running, conn, *server, routed));
-    let written = all(join_all(texts).await);
+    // Two writers of the same row meet at the first of its copies, and not crosswise.
+    let written = match routed.parts.iter().any(|part| part.copies) {
+        true => in_turn(texts).await,
+        false => all(join_all(texts).await),
+    };
     if framed {
         let end = if written.is_ok() { "RELEASE" } else { "ROLLBACK TO" };
         let end = format!("{end} SAVEPOINT {SAVEPOINT}");
@@ -92,6 +96,14 @@ async fn write(
     let mut total = Tally::default();
     written?.into_iter().for_each(|tally| total.add(tally));
     Ok(total)
+}
+
+async fn in_turn<T>(working: impl Iterator<Item = impl Future<Output = Result<T>>>) -> Result<Vec<T>> {
+    let mut done = Vec::new();
+    for work in working {
+        done.push(work.await?);
+    }
+    Ok(done)
 }
 
 /// All of them, or the first error.

@@ -67,16 +67,17 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn mode(&self) -> Transactions {
-        self.mode
-    }
-
     // Readiness
+
+    /// A transaction can come to span servers.
+    pub(super) fn is_needed(&self) -> bool {
+        self.mode == Transactions::Atomic && self.watched.len() > 1
+    }
 
     /// Makes `bifold.decision` where it is missing and sees whether all rights are there. A
     /// server that isn't ready is asked again by recovery.
     pub async fn prepare(&self) {
-        if self.mode == Transactions::Single {
+        if !self.is_needed() {
             return;
         }
         let asked = self.servers.iter().map(|server| async move {

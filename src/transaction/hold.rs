@@ -160,11 +160,11 @@ impl Hold {
 
     // Several servers
 
-    /// The next server can open a branch: transactions may span servers, and there is one plain
-    /// part whose commit can decide.
+    /// The next server can open a branch: others have, or transactions may span servers and there is
+    /// one plain part, whose commit can decide.
     fn may_join(&self) -> bool {
         let plain = self.parts.iter().filter(|part| part.stands() && !matches!(part.opened, Opened::Branch(_))).count();
-        plain == 1 && self.coordinator.available().is_ok()
+        self.live.is_some() || (plain == 1 && self.coordinator.available().is_ok())
     }
 
     async fn open_branch(&mut self, servers: &Servers, at: usize) -> Result<()> {

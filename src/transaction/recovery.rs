@@ -12,7 +12,6 @@ use tokio::time::{sleep, timeout};
 use super::branch::{Branch, TransactionId};
 use super::coordinator::Coordinator;
 use super::decision::{self, Fate};
-use crate::config::Transactions;
 use crate::error::{Error, Result};
 use crate::shard::{Conn, Server, ServerThreadId};
 
@@ -89,8 +88,8 @@ impl Watch {
             Some(conn) => conn,
             None => self.server.connect_aside().await?,
         };
-        if !self.coordinator.is_ready(&self.server)
-            && self.coordinator.mode() == Transactions::Atomic
+        if self.coordinator.is_needed()
+            && !self.coordinator.is_ready(&self.server)
             && let Err(error) = self.coordinator.prepare_on(&self.server, &mut conn).await
         {
             self.coordinator.lacks(&self.server, &error);

@@ -253,3 +253,41 @@ fn routines_beside_other_servers_are_refused() {
         ok(client, "CALL p()");
     });
 }
+
+#[test]
+fn what_commits_on_its_server_commits_on_all() {
+    with_accounts(|cluster, client| {
+        let (a, b) = apart(cluster);
+        ok(client, "CREATE TABLE unsharded (a INT)");
+        for commits in ["ANALYZE TABLE unsharded", "CREATE TABLE another (a INT)", "BEGIN", "SET autocommit = 1"] {
+            let before = stored(cluster, b);
+            ok(client, "SET autocommit = 0");
+            ok(client, &format!("UPDATE account SET money = money + 1 WHERE uid = {a}"));
+            ok(client, &format!("UPDATE account SET money = money + 1 WHERE uid = {b}"));
+            ok(client, commits);
+            ok(client, "ROLLBACK");
+            assert_eq!(stored(cluster, b), before + 1, "{commits}");
+            ok(client, "SET autocommit = 1");
+        }
+        assert_eq!((stored(cluster, a), stored(cluster, b)), (MONEY + 4, MONEY + 4));
+    });
+}
+
+#[test]
+fn writers_of_one_reference_row_do_not_meet_crosswise() {
+    with_accounts(|cluster, client| {
+        ok(client, "CREATE TABLE product (id INT PRIMARY KEY, n INT NOT NULL)");
+        ok(client, "INSERT INTO product VALUES (1, 0), (2, 0)");
+        let port = cluster.proxy().expect("serving").port();
+        let add = || {
+            let mut client = login(port);
+            (0..25).for_each(|_| drop(ok(&mut client, "UPDATE product SET n = n + 1 WHERE id = 1")));
+        };
+        thread::scope(|scope| [(); 4].map(|()| scope.spawn(add)).map(|adding| adding.join().expect("added")));
+        for shard in 0..4 {
+            let (server, database) = cluster.shard(shard);
+            let copy = server.run(&[format!("SELECT n FROM {database}.product WHERE id = 1")]).expect("a copy");
+            assert_eq!(copy, [[Some("100".to_owned())]], "shard {shard}");
+        }
+    });
+}

@@ -12,6 +12,9 @@ pub const TABLES: &str = r#"
 key = "uid"
 tables = 2
 
+[schema.mall.table.product]
+kind = "reference"
+
 [schema.mall.table.entry]
 key = "uid"
 tables = 2

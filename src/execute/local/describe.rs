@@ -20,8 +20,8 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Descr
     let statement = print::Printed { source: &running.statement.source, fingerprint: running.statement.fingerprint };
     let text = print::spliced(&what.text, statement);
     let physical: Vec<Name> = what.tables.iter().map(|(table, logical)| name(what, table, logical)).collect();
-    if what.is_check && client.hold.would_span(what.server) {
-        // ANALYZE and its kin commit, on their server only.
+    if what.commits && client.hold.would_span(what.server) {
+        // The others would know nothing of it.
         client.hold.end(Ending::Commit).await?;
     }
     let answer = ask(running, client, what.server, &text, &physical).await?;

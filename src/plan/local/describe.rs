@@ -70,6 +70,7 @@ pub(super) fn maintain(desk: &Desk<'_>, maintain: &Maintain) -> Result<Local> {
     let mut local = of(found, text);
     if let Local::Describe(describe) = &mut local {
         describe.is_check = maintain.verb == MaintainVerb::Check;
+        describe.commits = maintain.verb != MaintainVerb::Checksum;
     }
     Ok(local)
 }
@@ -81,5 +82,5 @@ fn of(found: Vec<Table>, text: Template) -> Local {
 }
 
 fn on_home(schema: Arc<Schema>, tables: Vec<(String, String)>, text: Template) -> Local {
-    Local::Describe(Describe { text, server: schema.home().server, schema, tables, is_check: false })
+    Local::Describe(Describe { text, server: schema.home().server, schema, tables, is_check: false, commits: false })
 }

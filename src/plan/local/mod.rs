@@ -243,4 +243,6 @@ pub struct Describe {
     pub tables: Vec<(String, String)>,
     /// CHECK TABLE, which MySQL does not prepare.
     pub is_check: bool,
+    /// The server ends the transaction with it.
+    pub commits: bool,
 }
