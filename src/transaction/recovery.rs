@@ -47,15 +47,14 @@ struct Watch {
     conn: Option<Conn>,
     /// When branches of other proxies were seen first.
     seen: HashMap<Branch, Instant>,
-    tidied: Instant,
+    tidied: Option<Instant>,
     /// It can't be reached: said once.
     is_lost: bool,
 }
 
 impl Watch {
     fn new(coordinator: Arc<Coordinator>, server: Arc<Server>) -> Self {
-        let now = Instant::now();
-        Watch { coordinator, server, conn: None, seen: HashMap::new(), tidied: now, is_lost: false }
+        Watch { coordinator, server, conn: None, seen: HashMap::new(), tidied: None, is_lost: false }
     }
 
     async fn run(mut self) {
@@ -111,9 +110,10 @@ impl Watch {
         }
         // 4. Old decisions deleted, where nothing can need them
         self.coordinator.is_quiet(&self.server, listed.is_empty());
-        if self.tidied.elapsed() > TIDY && self.coordinator.all_quiet(EVERY * 4) {
+        let is_due = self.tidied.is_none_or(|at| at.elapsed() > TIDY);
+        if is_due && self.coordinator.is_ready(&self.server) && self.coordinator.all_quiet(EVERY * 4) {
             decision::forget_old(&mut conn).await?;
-            self.tidied = Instant::now();
+            self.tidied = Some(Instant::now());
         }
         self.conn = Some(conn);
         Ok(())

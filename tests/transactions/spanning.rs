@@ -274,6 +274,22 @@ fn what_commits_on_its_server_commits_on_all() {
 }
 
 #[test]
+fn decisions_of_the_day_before_yesterday_are_deleted() {
+    on_each_flavour(Durability::Light, |cluster| {
+        serve(cluster);
+        let put = "INSERT INTO bifold.decision VALUES ('old', 1, UNIX_TIMESTAMP() - 90000), ('new', 1, UNIX_TIMESTAMP() - 80000)";
+        let look = "SELECT gtrid FROM bifold.decision WHERE gtrid IN ('old', 'new')";
+        cluster.servers()[1].run(&[put]).expect("rows");
+        cluster.serve(bifold_program()).expect("served");
+        let gone = (0..100).any(|_| {
+            thread::sleep(Duration::from_millis(100));
+            cluster.servers()[1].run(&[look]).expect("rows") == [[Some("new".to_owned())]]
+        });
+        assert!(gone, "{}", cluster.proxy().expect("serving").log());
+    });
+}
+
+#[test]
 fn writers_of_one_reference_row_do_not_meet_crosswise() {
     with_accounts(|cluster, client| {
         ok(client, "CREATE TABLE product (id INT PRIMARY KEY, n INT NOT NULL)");
