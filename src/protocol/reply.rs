@@ -196,6 +196,7 @@ impl Reply {
     fn row_bytes(&mut self, bytes: &[u8]) -> Result<usize> {
         let mut at = self.in_row.min(bytes.len());
         self.in_row -= at;
+        at = self.plain_rows(bytes, at);
         while let Some([a, b, c, sequence]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEADER>()) {
             let len = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
             if !self.continued {
@@ -221,6 +222,28 @@ impl Reply {
             at = end;
         }
         Ok(at)
+    }
+
+    /// Rows that are whole and have nothing odd about them, from `at` on: nearly all of them. What
+    /// stops here is looked at closely.
+    #[inline]
+    fn plain_rows(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        if self.continued || self.in_row > 0 {
+            return at;
+        }
+        let (mut sequence, mut rows) = (self.sequence, 0);
+        while let Some(&[a, b, c, number, first]) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+            let len = u32::from_le_bytes([a, b, c, 0]) as usize;
+            let end = at + HEADER + len;
+            if number != sequence || first >= 0xFE || len == 0 || len == MAX_PACKET || end > bytes.len() {
+                break;
+            }
+            sequence = sequence.wrapping_add(1);
+            rows += 1;
+            at = end;
+        }
+        (self.sequence, self.rows) = (sequence, self.rows + rows);
+        at
     }
 
     /// A packet that begins with 0xFE is a row whose first value has 16 MiB or more, unless it
