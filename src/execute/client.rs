@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use crate::config::User;
-use crate::context::State;
+use crate::context::{Setting, State};
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::{Capabilities, Status};
 use crate::shard::ReplyShape;
-use crate::sql::{Charset, Dialect, Mode};
+use crate::sql::{Charset, Dialect, Flavour, Mode};
 use crate::topology::Schema;
 use crate::transaction::Hold;
 use crate::wire::Framed;
@@ -181,6 +181,23 @@ impl Client {
     /// USE and COM_INIT_DB.
     pub async fn use_schema(&mut self, name: &str, engine: &Engine) -> Result<()> {
         self.schema = Some(self.allowed_schema(name, engine)?);
+        self.reply_ok().await
+    }
+
+    /// COM_RESET_CONNECTION: the session is as after its login, but for its schema. MySQL forgets
+    /// the login's character set too; MariaDB keeps it.
+    pub async fn reset(&mut self, login: &Arc<State>, engine: &Engine) -> Result<()> {
+        self.hold.abandon().await;
+        let state = match engine.profile.dialect.flavour {
+            Flavour::MariaDb => login.clone(),
+            Flavour::MySql => engine.states.of(engine
+                .profile
+                .charsets
+                .iter()
+                .map(|(name, value)| (Setting::System((*name).into()), format!("'{value}'")))),
+        };
+        self.set_state(state, engine);
+        self.memory = Memory::default();
         self.reply_ok().await
     }
 

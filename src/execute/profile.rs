@@ -20,6 +20,8 @@ pub struct Profile {
     collations: HashMap<u16, (String, String)>,
     /// What a client gets whose collation no server knows.
     default_collation: (String, String),
+    /// What new sessions have of character sets, by the names of the variables.
+    pub charsets: [(&'static str, String); 3],
 }
 
 impl Profile {
@@ -29,7 +31,8 @@ impl Profile {
         let globals = servers
             .run(
                 first,
-                "SELECT VERSION(), @@global.sql_mode, @@global.autocommit, @@global.character_set_server, @@global.collation_server",
+                "SELECT VERSION(), @@global.sql_mode, @@global.autocommit, @@global.character_set_server, @@global.collation_server, \
+                 @@global.character_set_client, @@global.character_set_results, @@global.collation_connection",
             )
             .await?;
         let globals = globals.rows.into_iter().next().ok_or_else(|| Error::operator("A server told no version."))?;
@@ -51,6 +54,11 @@ impl Profile {
                 .filter_map(|row| Some((text(row, 0).parse().ok()?, (text(row, 1), text(row, 2)))))
                 .collect(),
             default_collation: (text(&globals, 3), text(&globals, 4)),
+            charsets: [
+                ("character_set_client", text(&globals, 5)),
+                ("character_set_results", text(&globals, 6)),
+                ("collation_connection", text(&globals, 7)),
+            ],
         })
     }
 

@@ -7,6 +7,7 @@ mod prepared;
 
 use std::sync::Arc;
 
+use crate::context::State;
 use crate::error::{Error, Result, code};
 use crate::execute::{Client, Engine, Scratch};
 use crate::protocol::Command;
@@ -22,6 +23,8 @@ pub struct Session {
     statements: Statements,
     scratch: Scratch,
     idle: Idle,
+    /// The settings that its login asked for.
+    login: Arc<State>,
 }
 
 /// What follows a command.
@@ -33,7 +36,8 @@ enum Next {
 impl Session {
     pub fn new(client: Client, engine: Arc<Engine>) -> Self {
         let idle = Idle::new(engine.config.limits.idle);
-        Session { client, engine, statements: Statements::default(), scratch: Scratch::default(), idle }
+        let login = client.state().clone();
+        Session { client, engine, statements: Statements::default(), scratch: Scratch::default(), idle, login }
     }
 
     /// Serves the client until it leaves or can't be served any more. Whatever it still held on
@@ -94,6 +98,10 @@ impl Session {
             Command::StmtClose => self.statements.close(body),
             Command::InitDb => client.use_schema(&String::from_utf8_lossy(body), engine).await?,
             Command::Ping => client.reply_ok().await?,
+            Command::ResetConnection => {
+                self.statements = Statements::default();
+                Box::pin(client.reset(&self.login, engine)).await?;
+            }
             Command::Quit => return Ok(Next::End),
             _ => return Err(unknown()),
         }

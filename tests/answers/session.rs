@@ -574,3 +574,35 @@ fn bifold_route_prints_what_explain_route_shows() {
         assert!(!route("SELEC 1").0);
     });
 }
+
+const RESET_CONNECTION: u8 = 0x1F;
+
+#[test]
+fn a_reset_connection_is_as_after_its_login() {
+    on_each_server_by(&[Protocol::Text], TABLES, |both| {
+        set_up(both);
+        all(
+            both,
+            &[
+                "SET @a = 5, sql_mode = 'ANSI_QUOTES', time_zone = '+05:00', autocommit = 0",
+                "SET NAMES latin1 COLLATE latin1_bin",
+                "SELECT LAST_INSERT_ID(7)",
+                "UPDATE orders SET note = 'lost' WHERE uid = 5",
+            ],
+        );
+        let known = [&mut both.plain, &mut both.proxied].map(|side| side.prepare("SELECT 1").expect("prepared"));
+        let [plain, proxied] = [&mut both.plain, &mut both.proxied].map(|side| side.simple(RESET_CONNECTION, &[]));
+        assert_eq!(plain, proxied);
+        all(
+            both,
+            &[
+                "SELECT @a IS NULL, @@sql_mode, @@time_zone, @@autocommit, DATABASE(), LAST_INSERT_ID()",
+                "SELECT @@character_set_client, @@character_set_results, @@collation_connection",
+                "SELECT note FROM orders WHERE uid = 5",
+            ],
+        );
+        let [plain, proxied] = known;
+        let gone = |answers: Vec<Answer>| answers.last().expect("an answer").err().code;
+        assert_eq!(gone(both.plain.execute(&plain, &[])), gone(both.proxied.execute(&proxied, &[])));
+    });
+}
