@@ -124,6 +124,13 @@ pub(super) async fn follow(
     if let Some(error) = &summary.error {
         client.memory.failed(error);
         running.engine.forget_stale(running.planned, error);
+        // What it said before it failed; a connection that is lost says nothing.
+        if client.hold.held(server).is_some_and(|conn| !conn.is_busy())
+            && let Ok(all) = warnings(client, server, names).await
+            && !all.is_empty()
+        {
+            client.memory.diagnostics = all;
+        }
         return Ok(());
     }
     client.memory.diagnostics.clear();

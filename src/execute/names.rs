@@ -1,10 +1,10 @@
-//! Physical names made logical again: in column definitions and in the texts of errors and
-//! warnings.
+//! What a server says in the client's terms: physical names made logical in column definitions,
+//! errors and warnings, rows of a split INSERT called by the client's numbers.
 
 use crate::definition::without_constraint_suffix;
 use crate::error::Error;
 use crate::protocol::column::Names;
-use crate::route::Name;
+use crate::route::{Name, Part};
 
 /// What a column definition is to say: schema and tables as the client knows them.
 pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
@@ -28,6 +28,28 @@ pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
 pub fn in_error(names: &[Name], error: Error) -> Error {
     let text = in_text(names, error.code(), error.text());
     if text == error.text() { error } else { error.with_text(text) }
+}
+
+/// The same where the part holds some of an INSERT's rows; and which row that is, as far as is
+/// known: its first one where the server does not say.
+pub fn in_row_error(part: &Part, error: Error) -> (u32, Error) {
+    let error = in_error(&part.names, error);
+    let (row, text) = renumbered(&part.numbers, error.text());
+    let row = row.or(part.numbers.first().copied()).unwrap_or(0);
+    match text {
+        Some(text) => (row, error.with_text(text)),
+        None => (row, error),
+    }
+}
+
+/// Reads "… at row 2" with the part's second row's number: that number, and the text with it.
+pub fn renumbered(numbers: &[u32], text: &[u8]) -> (Option<u32>, Option<Vec<u8>>) {
+    const AT: &[u8] = b" at row ";
+    let Some(at) = memchr::memmem::rfind(text, AT).filter(|_| !numbers.is_empty()) else { return (None, None) };
+    let (before, digits) = text.split_at(at + AT.len());
+    let said = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<usize>().ok());
+    let Some(row) = said.and_then(|said| numbers.get(said.checked_sub(1)?)) else { return (None, None) };
+    (Some(*row), Some([before, row.to_string().as_bytes()].concat()))
 }
 
 /// The text of an error or a warning of this number.
@@ -105,6 +127,20 @@ mod tests {
         );
         assert_eq!(text(3819, "Check constraint 'c_0007' is violated."), "Check constraint 'c' is violated.");
         assert_eq!(text(1451, "fails (`mall_1`.`orders_0007`, CONSTRAINT"), "fails (`mall`.`orders`, CONSTRAINT");
+    }
+
+    #[test]
+    fn rows_are_called_by_the_clients_numbers() {
+        let text = |text: &str| {
+            let (row, text) = renumbered(&[2, 5], text.as_bytes());
+            (row, text.map(|text| String::from_utf8(text).expect("UTF-8")))
+        };
+        assert_eq!(
+            text("Data too long for column 'v' at row 2"),
+            (Some(5), Some("Data too long for column 'v' at row 5".into()))
+        );
+        assert_eq!(text("Data too long for column 'v' at row 3"), (None, None));
+        assert_eq!(text("Duplicate entry 'x at row 1' for key 'k'"), (None, None));
     }
 
     #[test]

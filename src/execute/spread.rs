@@ -49,8 +49,8 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
     }
     // 3. One reply
     let mut tally = written?;
-    tally.diagnostics.extend(unfinished(&client.hold.take_unfinished()));
-    reply(&running, client, routed, tally).await
+    let diagnostics = tally.take_diagnostics(unfinished(&client.hold.take_unfinished()));
+    reply(&running, client, routed, tally, diagnostics).await
 }
 
 /// The servers of the parts, in the one order in which connections are taken.
@@ -78,10 +78,10 @@ async fn write(
     }
     let texts = conns.iter_mut().zip(servers).map(|(conn, server)| server_texts(running, conn, *server, routed));
     // Two writers of the same row meet at the first of its copies, and not crosswise.
-    let written = match routed.parts.iter().any(|part| part.copies) {
+    let written = all_rows(match routed.parts.iter().any(|part| part.copies) {
         true => in_turn(texts).await,
-        false => all(join_all(texts).await),
-    };
+        false => join_all(texts).await,
+    });
     if framed {
         let end = if written.is_ok() { "RELEASE" } else { "ROLLBACK TO" };
         let end = format!("{end} SAVEPOINT {SAVEPOINT}");
@@ -98,12 +98,18 @@ async fn write(
     Ok(total)
 }
 
-async fn in_turn<T>(working: impl Iterator<Item = impl Future<Output = Result<T>>>) -> Result<Vec<T>> {
-    let mut done = Vec::new();
+/// One after the other, up to the first that fails.
+async fn in_turn<T, E>(
+    working: impl Iterator<Item = impl Future<Output = std::result::Result<T, E>>>,
+) -> Vec<std::result::Result<T, E>> {
+    let mut outcomes = Vec::new();
     for work in working {
-        done.push(work.await?);
+        outcomes.push(work.await);
+        if outcomes.last().is_some_and(std::result::Result::is_err) {
+            break;
+        }
     }
-    Ok(done)
+    outcomes
 }
 
 /// All of them, or the first error.
@@ -111,37 +117,78 @@ fn all<T>(outcomes: Vec<Result<T>>) -> Result<Vec<T>> {
     outcomes.into_iter().collect()
 }
 
-async fn server_texts(running: &Running<'_>, conn: &mut Conn, server: ServerNo, routed: &Routed) -> Result<Tally> {
-    let mut tally = Tally::default();
-    for part in routed.parts.iter().filter(|part| part.server == server) {
-        let text = &routed.buffer[part.text.clone()];
-        let answer = exchange::ask(running, conn, text, part.args.as_deref()).await;
-        let answer = answer.map_err(|error| names::in_error(&part.names, error))?;
-        tally.count(part, &answer, running.planned);
-        if answer.warnings > 0 && !part.copies {
-            let warnings = conn.run("SHOW WARNINGS").await?;
-            tally.diagnose(exchange::diagnostics(&warnings, &part.names));
-        }
+/// All of them, or the error of the first row that met one.
+fn all_rows<T>(outcomes: Vec<std::result::Result<T, (u32, Error)>>) -> Result<Vec<T>> {
+    let (done, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(std::result::Result::is_ok);
+    match failed.into_iter().filter_map(std::result::Result::err).min_by_key(|(row, _)| *row) {
+        Some((_, error)) => Err(error),
+        None => Ok(done.into_iter().flatten().collect()),
     }
-    Ok(tally)
 }
 
-async fn reply(running: &Running<'_>, client: &mut Client, routed: &Routed, tally: Tally) -> Result<()> {
+/// An error comes with the number of the row that met it.
+async fn server_texts(
+    running: &Running<'_>,
+    conn: &mut Conn,
+    server: ServerNo,
+    routed: &Routed,
+) -> std::result::Result<Tally, (u32, Error)> {
+    let mut tally = Tally::default();
+    let mut failed: Option<(u32, Error)> = None;
+    for part in routed.parts.iter().filter(|part| part.server == server) {
+        // One server would have met the error of an earlier row first; all is undone anyway.
+        let is_later = |row: u32| part.numbers.first().is_none_or(|first| *first > row);
+        if failed.as_ref().is_some_and(|(row, error)| is_later(*row) || !is_of_values(error)) {
+            continue;
+        }
+        let text = &routed.buffer[part.text.clone()];
+        let answer = match exchange::ask(running, conn, text, part.args.as_deref()).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                let (row, error) = names::in_row_error(part, error);
+                if failed.as_ref().is_none_or(|(other, _)| row < *other) {
+                    failed = Some((row, error));
+                }
+                continue;
+            }
+        };
+        tally.count(part, &answer, running.planned);
+        if answer.warnings > 0 && !part.copies {
+            let warnings = conn.run("SHOW WARNINGS").await.map_err(|error| (0, error))?;
+            tally.diagnose(part, exchange::diagnostics(&warnings, &part.names));
+        }
+    }
+    failed.map_or(Ok(tally), Err)
+}
+
+/// The statement failed by what it says; connection and transaction stand.
+fn is_of_values(error: &Error) -> bool {
+    matches!(error.state(), [b'2', b'2' | b'3', ..]) || error.code() == INCORRECT_VALUE
+}
+
+const INCORRECT_VALUE: u16 = 1366;
+
+async fn reply(
+    running: &Running<'_>,
+    client: &mut Client,
+    routed: &Routed,
+    tally: Tally,
+    diagnostics: Vec<Diagnostic>,
+) -> Result<()> {
     let memory = &mut client.memory;
     memory.row_count = i64::try_from(tally.affected).unwrap_or(i64::MAX);
     let insert_id = routed.insert_id.unwrap_or(0);
     if let Some(generated) = routed.generated_id {
         memory.last_insert_id = generated;
     }
-    let info = tally.info(running.planned);
+    let info = tally.info(running.planned, diagnostics.len());
     let ok = OkPacket {
         affected_rows: tally.affected,
         last_insert_id: insert_id,
-        warnings: u16::try_from(tally.diagnostics.len()).unwrap_or(u16::MAX),
+        warnings: u16::try_from(diagnostics.len()).unwrap_or(u16::MAX),
         info: info.as_bytes(),
         ..OkPacket::default()
     };
-    let diagnostics: Vec<Diagnostic> = tally.diagnostics.clone();
     client.memory.diagnostics = diagnostics;
     client.reply_ok_of(ok).await
 }

@@ -2,6 +2,7 @@
 //! would have said.
 
 use super::client::Diagnostic;
+use super::names;
 use crate::plan::{Kind, Over, Plan, Planned};
 use crate::route::Part;
 use crate::shard::Answer;
@@ -9,7 +10,8 @@ use crate::shard::Answer;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub affected: u64,
-    pub diagnostics: Vec<Diagnostic>,
+    /// With the number of the row that each is about, as far as is known.
+    diagnostics: Vec<(u32, Diagnostic)>,
     /// Rows inserted, or matched by an UPDATE.
     first: u64,
     /// Duplicates met, or rows changed.
@@ -27,7 +29,7 @@ impl Tally {
         self.second += other.second;
         self.informed |= other.informed;
         self.spoken = self.spoken.take().or(other.spoken);
-        self.diagnose(other.diagnostics);
+        other.diagnostics.into_iter().for_each(|(row, one)| self.notice(row, one));
     }
 
     pub fn count(&mut self, part: &Part, answer: &Answer, planned: &Planned) {
@@ -52,18 +54,32 @@ impl Tally {
         }
     }
 
-    /// Warnings of a part. What each part's reading of the text says, one server says once.
-    pub fn diagnose(&mut self, more: Vec<Diagnostic>) {
-        for one in more {
-            if one.code != DEPRECATED || !self.diagnostics.contains(&one) {
-                self.diagnostics.push(one);
-            }
+    /// Warnings of a part, in the order in which its server came upon them.
+    pub fn diagnose(&mut self, part: &Part, more: Vec<Diagnostic>) {
+        let mut row = part.numbers.first().copied().unwrap_or(0);
+        for mut one in more {
+            let (at, text) = names::renumbered(&part.numbers, &one.text);
+            row = at.unwrap_or(row);
+            one.text = text.unwrap_or(one.text);
+            self.notice(row, one);
         }
     }
 
+    /// What each part's reading of the text says, one server says once.
+    fn notice(&mut self, row: u32, one: Diagnostic) {
+        if one.code != DEPRECATED || !self.diagnostics.iter().any(|(_, other)| *other == one) {
+            self.diagnostics.push((row, one));
+        }
+    }
+
+    /// Row by row, and then these.
+    pub fn take_diagnostics(&mut self, last: Option<Diagnostic>) -> Vec<Diagnostic> {
+        self.diagnostics.sort_by_key(|(row, _)| *row);
+        self.diagnostics.drain(..).map(|(_, one)| one).chain(last).collect()
+    }
+
     /// The info text of the OK packet.
-    pub fn info(&self, planned: &Planned) -> String {
-        let warnings = self.diagnostics.len();
+    pub fn info(&self, planned: &Planned, warnings: usize) -> String {
         if let Some(spoken) = &self.spoken {
             return String::from_utf8_lossy(spoken).into_owned();
         }

@@ -18,6 +18,8 @@ use crate::topology::{KeyHash, Place, ShardNo, Sharded, SubtableNo};
 /// A row, and what is to be done with it.
 #[derive(Debug)]
 struct Row {
+    /// In the client's text, from 1.
+    number: u32,
     /// With its parentheses; of SET: all assignments.
     span: Span,
     /// The key's hash; none where the id is the key.
@@ -108,7 +110,7 @@ impl Work<'_> {
         &self,
         target: &Target<'_>,
         span: Span,
-        number: usize,
+        number: u32,
         values: impl Iterator<Item = Span>,
         scratch: &mut Vec<u8>,
         out: &mut Routed,
@@ -130,7 +132,7 @@ impl Work<'_> {
             (Some(_), None) => RowId::Wanted,
             (Some((id, _)), Some(value)) => self.given(id, value, scratch, out),
         };
-        let mut row = Row { span, hash: None, place: FIRST, id, id_span };
+        let mut row = Row { number, span, hash: None, place: FIRST, id, id_span };
         if target.key_is_id() && id == RowId::Wanted {
             return Ok(row);
         }
@@ -176,7 +178,16 @@ impl Work<'_> {
         match self.key(&target.located.key_type, target.sharded, span, Purpose::Store, scratch)? {
             Said::Hash(hash) => Ok(Some(hash)),
             Said::Null | Said::Unclear if self.sample => Ok(None),
-            Said::Null => Err(Error::client(code::BAD_NULL, format!("Column '{key}' cannot be null")).into()),
+            Said::Null if self.is_one_row(target.plan) => {
+                Err(Error::client(code::BAD_NULL, format!("Column '{key}' cannot be null")).into())
+            }
+            // Some of the rows before it, or a value in its stead, would be a matter of IGNORE and sql_mode.
+            Said::Null => Err(Error::refused(format!(
+                "Bifold: NULL for {key}, the sharding key of table {}, is not supported beside other rows or with \
+                 IGNORE: give each row its key.",
+                target.table.table
+            ))
+            .into()),
             Said::Unclear => {
                 let written = String::from_utf8_lossy(self.statement.source.span_bytes(span)).into_owned();
                 Err(Error::refused(format!(
@@ -187,6 +198,17 @@ impl Work<'_> {
                 .into())
             }
         }
+    }
+
+    /// A NULL is then refused by every server in every sql_mode.
+    fn is_one_row(&self, plan: &Insert) -> bool {
+        let several = match &plan.rows {
+            Rows::Set { .. } => false,
+            Rows::Values { from, to } => {
+                fingerprint::rows(&self.statement.source, self.span(*from, *to)).nth(1).is_some()
+            }
+        };
+        !several && !plan.ignore
     }
 
     /// An id that the application gives must name the place of its row, or it would not be found.
@@ -327,8 +349,9 @@ impl Work<'_> {
         copier.copy_to(self.statement.source.text.len(), &mut out.buffer);
         let server = target.table.schema.shard(place.shard).server;
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let numbers = if split { rows.iter().map(|row| row.number).collect() } else { Vec::new() };
         let text = start..out.buffer.len();
-        out.parts.push(Part { server, text, args, names, rows: count, copies: false });
+        out.parts.push(Part { server, text, args, names, rows: count, numbers, copies: false });
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Part {
     pub names: Vec<Name>,
     /// How many rows an INSERT's text holds.
     pub rows: u32,
+    /// Which rows of the client's text these are, from 1, where they are not all of them.
+    pub numbers: Vec<u32>,
     /// It does to a copy what another part does to the original: its numbers do not count.
     pub copies: bool,
 }

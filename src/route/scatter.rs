@@ -53,7 +53,7 @@ impl Work<'_> {
             copier.copy_rest(&mut out.buffer);
             let text = start..out.buffer.len();
             let copies = plan.over == Over::Shards && place.shard != HOME;
-            out.parts.push(Part { server, text, args: None, names, rows: 0, copies });
+            out.parts.push(Part { server, text, args: None, names, rows: 0, numbers: Vec::new(), copies });
         }
         Ok(())
     }

@@ -473,3 +473,48 @@ fn literals_in_other_character_sets() {
         );
     });
 }
+
+#[test]
+fn rows_of_split_inserts_are_called_by_their_numbers() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        for sql in [
+            "INSERT IGNORE INTO orders VALUES (1, 21, 1, 'a'), (1, 22, 99999999999, REPEAT('x', 50)), (1, 23, 2, 'c'), (1, 24, 'x', 'd')",
+            "INSERT IGNORE INTO orders VALUES (1, 25, 99999999999, 'a'), (2, 25, 1, 'b'), (1, 26, 1, REPEAT('x', 50)), (3, 25, 'x', 'd')",
+            "REPLACE INTO orders VALUES (1, 31, 1, 'a'), (1, 32, 1, 'b'), (1, 33, 1, REPEAT('x', 50))",
+            "INSERT INTO orders VALUES (1, 31, 1, 'a'), (1, 32, 1, REPEAT('x', 50)), (1, 33, 99999999999, 'b'), (1, 31, 'y', 'b')",
+        ] {
+            let mut found = Vec::new();
+            let (plain, proxied) = both.answers(sql, &[]);
+            found.extend(differences(sql, &plain, &proxied, &Mask::default()));
+            let (plain, proxied) = both.answers("SHOW WARNINGS", &[]);
+            found.extend(differences("SHOW WARNINGS /* ORDER BY */", &plain, &proxied, &Mask::default()));
+            assert!(found.is_empty(), "{} {:?}: {sql}\n{}", both.flavour, both.protocol, found.join("\n"));
+        }
+        both.run("INSERT INTO orders (order_id, uid) VALUES (1, NULL)");
+        both.refused("INSERT INTO orders (order_id, uid) VALUES (1, NULL), (1, 5)", "NULL for uid");
+        both.refused("INSERT IGNORE INTO orders (order_id, uid) VALUES (1, NULL)", "NULL for uid");
+    });
+}
+
+#[test]
+fn what_was_said_before_an_error_and_how_texts_are_cut() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        all(
+            both,
+            &[
+                "INSERT INTO bill (bill_id, uid, total) VALUES (DEFAULT, NULL, 1.234)",
+                "UPDATE orders SET amount = amount + 1, note = REPEAT('x', 50) WHERE uid = 5",
+                "SHOW WARNINGS",
+                "SELECT note FROM orders WHERE uid = 5 AND ; ",
+                "SELECT no_such(1) FROM orders WHERE uid = 5",
+                "SET NAMES latin1",
+                "SELECT 1 + 'x'",
+                "SHOW WARNINGS",
+                "SELECT * FROM orders WHERE uid = 5 AND GROUP",
+                "SHOW WARNINGS",
+            ],
+        );
+    });
+}

@@ -103,6 +103,14 @@ impl Both {
         (send(&mut self.plain, self.protocol, sql, params), send(&mut self.proxied, self.protocol, sql, params))
     }
 
+    /// What each side answers; nothing where the proxy refuses, and then the plain side isn't asked.
+    pub fn unless_refused(&mut self, sql: &str, params: &[Param]) -> Option<(Vec<Answer>, Vec<Answer>)> {
+        let proxied = send(&mut self.proxied, self.protocol, sql, params);
+        let refused =
+            matches!(proxied.as_slice(), [Answer::Err(error)] if error.code == 1235 && error.text.contains("Bifold:"));
+        (!refused).then(|| (send(&mut self.plain, self.protocol, sql, params), proxied))
+    }
+
     fn different_warnings(&mut self, mask: &Mask) -> Vec<String> {
         let plain = self.plain.query("SHOW WARNINGS");
         let proxied = self.proxied.query("SHOW WARNINGS");

@@ -10,6 +10,7 @@ use crate::execute::exchange;
 use crate::execute::statement::Running;
 use crate::plan::Effect;
 use crate::plan::local::{Filter, Level, Limit, Show};
+use crate::protocol::collation::Charset;
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::result_set::text_column;
 use crate::shard::{Answer, Row};
@@ -273,8 +274,18 @@ fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Opti
         flags: ColumnFlags::NOT_NULL.with(ColumnFlags::UNSIGNED).with(ColumnFlags::BINARY),
         ..text_column(b"Code", 63, digits)
     };
-    let text = |name, length| Column { flags: ColumnFlags::NOT_NULL, decimals, ..text_column(name, UTF8MB4, length) };
-    let mut table = Table::new(&[text(b"Level", 28), number, text(b"Message", 2048)]);
+    // Texts came in the character set of results, as they go out.
+    let results = client.settings.state.system_word("character_set_results").unwrap_or("utf8mb4");
+    let (collation, width) = match Charset::by_name(results) {
+        Some(charset) if charset.name != "utf8mb4" => (charset.default_collation, u32::from(charset.max_len)),
+        Some(_) | None => (UTF8MB4, 4),
+    };
+    let text = |name, length| Column {
+        flags: ColumnFlags::NOT_NULL,
+        decimals,
+        ..text_column(name, collation, length * width)
+    };
+    let mut table = Table::new(&[text(b"Level", 7), number, text(b"Message", 512)]);
     let Limit { offset, count } = limit.unwrap_or(Limit { offset: 0, count: u64::MAX });
     let bound = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     for diagnostic in wanted(client, level).skip(bound(offset)).take(bound(count)) {

@@ -190,7 +190,7 @@ impl Survey<'_> {
             return Err(denied::routine(&asker, &schema, &self.name(name)));
         }
         let span = Span::new(db.unwrap_or(name).0, name.0 + 1);
-        let found = self.reference(&ast::TableName { span, db, name })?;
+        let found = self.named(&ast::TableName { span, db, name })?;
         self.marks.routine = true;
         self.cut(span, Patch::Table { table: found, alias: None });
         Ok(())

@@ -47,6 +47,16 @@ impl Survey<'_> {
 
     /// A name that stands for a table without being a source: a sequence, a table to lock.
     pub fn reference(&mut self, table: &TableName) -> Result<RefNo> {
+        let no = self.named(table)?;
+        let Found { schema, table, def, .. } = &self.refs[usize::from(no.0)];
+        if def.is_none() {
+            self.lacks.insert(catalog::TableName::new(&schema.name, table));
+        }
+        Ok(no)
+    }
+
+    /// The same for what has no definition that the catalog could read: a stored function.
+    pub fn named(&mut self, table: &TableName) -> Result<RefNo> {
         let schema = self.schema_of(table)?;
         let name = self.name(table.name);
         // Names are put into the text as they are in the topology, in UTF-8.
@@ -68,11 +78,7 @@ impl Survey<'_> {
             }
             None => FoundKind::Unsharded,
         };
-        let key = catalog::TableName::new(&schema.name, &name);
-        let def = self.scene.catalog.get(&key);
-        if def.is_none() {
-            self.lacks.insert(key);
-        }
+        let def = self.scene.catalog.get(&catalog::TableName::new(&schema.name, &name));
         let no = RefNo(
             u16::try_from(self.refs.len()).map_err(|_| Error::refused("Bifold: too many tables in a statement."))?,
         );

@@ -271,7 +271,10 @@ fn too_deep() -> Error {
 /// Error 1064 as the servers word it: the text from the token on, 80 bytes of it, and its line.
 pub fn syntax_error(source: &Source, token: u32) -> Error {
     let start = source.byte_range(Span::new(token, token)).start;
-    let near = &source.text[start..source.text.len().min(start + 80)];
+    // Servers cut these off before they read.
+    let end = source.text.trim_ascii_end();
+    let end = end.strip_suffix(b";").unwrap_or(end).trim_ascii_end().len().max(start);
+    let near = &source.text[start..end.min(start + 80)];
     let line = 1 + source.text[..start].iter().filter(|&&b| b == b'\n').count();
     let server = match source.dialect.flavour {
         Flavour::MySql => "MySQL",
