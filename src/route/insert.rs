@@ -57,7 +57,8 @@ impl Work<'_> {
             self.make_ids(&target, &mut rows, out)?;
         }
         // 3. A text for each place, in the order in which the rows name them
-        if rows.iter().all(|row| row.place == rows[0].place) {
+        // What is only prepared is described whole: all of its parameters.
+        if self.sample || rows.iter().all(|row| row.place == rows[0].place) {
             self.text(&target, &rows.iter().collect::<Vec<_>>(), false, out);
             return Ok(());
         }

@@ -334,6 +334,12 @@ fn ids_are_made_where_they_are_missing() {
             &Mask::ids(&[]),
         );
         both.run("SELECT title FROM item WHERE uid = 6 ORDER BY item_id");
+        let text = |text: &str| Param::Text(text.into());
+        both.run_with(
+            "INSERT INTO orders VALUES (?, 5, 1, ?), (61, 6, 1, ?), (62, ?, 1, 'x'), (63, 8, ?, NULL)",
+            &[Param::Int(60), text("a"), text("b"), Param::Int(7), Param::Int(9)],
+        );
+        both.run("SELECT * FROM orders WHERE uid = 8");
         assert_eq!(protocol, both.protocol);
     });
 }
@@ -509,6 +515,9 @@ fn what_was_said_before_an_error_and_how_texts_are_cut() {
                 "SHOW WARNINGS",
                 "SELECT note FROM orders WHERE uid = 5 AND ; ",
                 "SELECT no_such(1) FROM orders WHERE uid = 5",
+                "SELECT note FROM orders WHERE uid = = 5 AND note <> '0123456789 0123456789 0123456789 0123456789 0123456789 ä'",
+                "SELECT note FROM orders WHERE uid = = 5 AND note <> '0123456789 0123456789 0123456789 0123456789 0日日日日日日'",
+                "SELECT note FROM orders WHERE uid = = 5 AND note <> '0123456789 0123456789 0123456789 0123456789 0123456😀'",
                 "SET NAMES latin1",
                 "SELECT 1 + 'x'",
                 "SHOW WARNINGS",

@@ -16,7 +16,7 @@ mod table;
 mod write;
 
 use super::ast::{Name, Statement, TableName};
-use super::{Flavour, Keyword, Kind, Source, Span, literal};
+use super::{Charset, Flavour, Keyword, Kind, Source, Span, literal};
 use crate::error::{Error, Result, code};
 
 /// Parentheses, subqueries and operands inside each other.
@@ -274,7 +274,7 @@ pub fn syntax_error(source: &Source, token: u32) -> Error {
     // Servers cut these off before they read.
     let end = source.text.trim_ascii_end();
     let end = end.strip_suffix(b";").unwrap_or(end).trim_ascii_end().len().max(start);
-    let near = &source.text[start..end.min(start + 80)];
+    let near = near(&source.text[start..end], source);
     let line = 1 + source.text[..start].iter().filter(|&&b| b == b'\n').count();
     let server = match source.dialect.flavour {
         Flavour::MySql => "MySQL",
@@ -285,7 +285,25 @@ pub fn syntax_error(source: &Source, token: u32) -> Error {
          the right syntax to use near '"
     )
     .into_bytes();
-    text.extend_from_slice(near);
+    text.extend_from_slice(&near);
     text.extend_from_slice(format!("' at line {line}").as_bytes());
     Error::client(code::PARSE, text)
+}
+
+/// At most 80 bytes, without characters of four bytes. MariaDB marks what it cuts.
+fn near(rest: &[u8], source: &Source) -> Vec<u8> {
+    const SHOWN: usize = 80;
+    let text = std::str::from_utf8(rest).ok().filter(|_| source.dialect.charset == Charset::Utf8);
+    let Some(text) = text else { return rest[..rest.len().min(SHOWN)].to_vec() };
+    let mut shown: String = text.chars().map(|char| if char.len_utf8() > 3 { '?' } else { char }).collect();
+    if shown.len() > SHOWN {
+        let mark = match source.dialect.flavour {
+            Flavour::MySql => "",
+            Flavour::MariaDb => "...",
+        };
+        let cut = (0..=SHOWN - mark.len()).rfind(|&at| shown.is_char_boundary(at)).unwrap_or(0);
+        shown.truncate(cut);
+        shown.push_str(mark);
+    }
+    shown.into_bytes()
 }
