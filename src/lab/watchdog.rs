@@ -19,7 +19,8 @@ pids=' '
 while read -r what pid; do
   case $what in
     run) pids="$pids$pid " ;;
-    end) pids="${pids%% $pid *} ${pids#* $pid }" ;;
+    # Told again of one that it has forgotten, it would keep the whole list twice.
+    end) case $pids in *" $pid "*) pids="${pids%% $pid *} ${pids#* $pid }" ;; esac ;;
   esac
 done
 for pid in $pids; do kill -9 "$pid"; done
@@ -70,6 +71,34 @@ mod tests {
 
     use super::*;
     use crate::lab::{Durability, Program, Server};
+
+    /// A server that is killed by a test and dropped later is told of twice.
+    #[test]
+    fn what_ended_already_may_end_again() {
+        let folder = crate::lab::Folder::new("watched").expect("a folder");
+        let mut shell = Command::new("sh")
+            .args(["-c", SCRIPT, "bifold-lab"])
+            .arg(folder.path())
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut input = shell.stdin.take().expect("piped");
+        // No process has such a number.
+        input.write_all(b"run 99999999\nend 99999999\n").expect("told");
+        for _ in 0..40 {
+            input.write_all(b"end 99999999\n").expect("told");
+        }
+        drop(input);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while shell.try_wait().expect("a child").is_none() {
+            if Instant::now() > deadline {
+                shell.kill().expect("killed");
+                panic!("the watchdog is busy with what has ended");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!folder.path().exists());
+    }
 
     #[test]
     #[ignore = "the child of the test below"]
