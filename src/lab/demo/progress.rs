@@ -25,14 +25,14 @@ impl Progress {
     }
 
     pub(super) fn done(self) {
-        let line = format!("  {:<42} done in {:.1} s", self.what, self.since.elapsed().as_secs_f32());
+        let line = format!("  {:<50} done in {:.1} s", self.what, self.since.elapsed().as_secs_f32());
         // On a terminal the line covers the bar that was drawn there.
         if self.terminal { println!("\r{line:<100}") } else { println!("{line}") }
     }
 
     fn draw(&self, state: &str) {
         if self.terminal {
-            print!("\r  {:<42} {state}", self.what);
+            print!("\r  {:<50} {state}", self.what);
             // The next line of output flushes as well.
             let _ = stdout().flush();
         }
