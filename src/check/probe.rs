@@ -46,13 +46,14 @@ pub(super) async fn all(
         });
     }
     let mut probes = Vec::new();
-    for (server, probe) in asking.join_all().await {
+    let mut answers = asking.join_all().await;
+    answers.sort_by_key(|(server, _)| server.no);
+    for (server, probe) in answers {
         match probe {
             Ok(probe) => probes.push(probe),
             Err(error) => unreachable(subject, &server, &error, report),
         }
     }
-    probes.sort_by_key(|probe| probe.no);
     probes
 }
 
@@ -64,7 +65,10 @@ fn unreachable(subject: &Subject<'_>, server: &Server, error: &Error, report: &m
         1044 | 1045 | 1698 => report.mistake(
             &["backend", "user"],
             what,
-            format!("create the account there: {}", grants::needed(subject, server.no, None).join(" ")),
+            format!(
+                "correct user or password, or create the account there: {}",
+                grants::needed(subject, server.no, None).join(" ")
+            ),
         ),
         _ => report.mistake(&["server", &server.no.0.to_string(), "address"], what, "start it, or correct the address"),
     }

@@ -136,7 +136,10 @@ fn durability(probe: &Probe, report: &mut Report<'_>) {
                 probe.name,
                 settings.join(" and ")
             ),
-            "set them to 1 where that matters",
+            format!(
+                "set {} = 1 where that matters",
+                loose.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" = 1 and ")
+            ),
         );
     }
 }

@@ -16,7 +16,7 @@ use crate::context::State;
 use crate::definition::{Breach, Definition, Facts, Naming, SCRATCH_PREFIX, breaches, identifier, quoted};
 use crate::error::Result;
 use crate::shard::{Conn, Server, Servers};
-use crate::topology::{Place, Schema, ShardNo, SubtableNo, TableKind, TableRule};
+use crate::topology::{Place, Schema, ShardNo, Sharded, SubtableNo, TableKind, TableRule};
 
 pub(super) async fn check(
     subject: &Subject<'_>,
@@ -211,9 +211,22 @@ impl Table<'_> {
                         missing.len() + there.len(),
                         named_some(&missing)
                     ),
-                    "run CREATE TABLE through Bifold again: it makes what is missing",
+                    self.remedy_of_missing(&missing, there.len()),
                 );
             }
+        }
+    }
+
+    /// Where only the last ones are missing, it may be `tables` that is wrong.
+    fn remedy_of_missing(&self, missing: &[String], there: usize) -> String {
+        let make = "run CREATE TABLE through Bifold again: it makes what is missing";
+        let next = |sharded: &Sharded| Some(sharded.pattern.physical_name(SubtableNo(u16::try_from(there).ok()?)));
+        let ends_early = there > 0 && self.rule.sharded().and_then(|sharded| next(sharded)).as_ref() == missing.first();
+        match ends_early {
+            true => format!(
+                "if rows were stored with tables = {there}, write that again, since T is fixed for good; else {make}"
+            ),
+            false => make.to_owned(),
         }
     }
 

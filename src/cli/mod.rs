@@ -22,9 +22,9 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// What to log: a level, or per module, as warn,bifold::shard=debug
-    #[arg(long, global = true, env = "BIFOLD_LOG", default_value = "info", value_name = "FILTER")]
-    log: String,
+    /// What to log: a level, or per module, as warn,bifold::shard=debug; info if left out, error for route and check
+    #[arg(long, global = true, env = "BIFOLD_LOG", value_name = "FILTER")]
+    log: Option<String>,
 
     /// How to log
     #[arg(long, global = true, env = "BIFOLD_LOG_FORMAT", default_value = "text")]
@@ -60,11 +60,16 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(arguments: &Arguments) -> Result<()> {
+    // What these two answer is all that they have to say.
+    let usual = match arguments.command {
+        Command::Check(_) | Command::Route(_) => "error",
+        Command::Demo(_) | Command::Id(_) | Command::Serve(_) => "info",
+    };
     let format = match arguments.log_format {
         LogFormat::Text => log::Format::Text,
         LogFormat::Json => log::Format::Json,
     };
-    log::start(format, &arguments.log)?;
+    log::start(format, arguments.log.as_deref().unwrap_or(usual))?;
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),

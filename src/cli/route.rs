@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::config::{Config, load};
 use crate::error::{Error, Result};
+use crate::execute::Duty;
 use crate::server::Server;
 
 /// Print the plan of a statement, the places that it goes to and the texts that they get
@@ -37,6 +38,10 @@ const WORKER: u32 = 0;
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let mut config = load(&arguments.config)?;
     let login = login(&config, arguments)?;
+    if !arguments.statement.trim().contains(|letter: char| !letter.is_alphanumeric()) {
+        // After EXPLAIN ROUTE a lone word would be a column of a table called route.
+        return Err(Error::operator(format!("{:?} is no statement that goes anywhere", arguments.statement)));
+    }
     config.listen.mysql = "127.0.0.1:0".into();
     config.listen.tls = None;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -44,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         .build()
         .map_err(|error| Error::proxy("Bifold: the runtime can't be started.").because(error))?;
     let rows = runtime.block_on(async {
-        let server = Server::start(config, WORKER).await?;
+        let server = Server::start(config, WORKER, Duty::Look).await?;
         let port = server.address()?.port();
         let (told, stop) = oneshot::channel::<()>();
         let serving = server.run(async { drop(stop.await) });
@@ -63,9 +68,13 @@ fn login(config: &Config, arguments: &Arguments) -> Result<OptsBuilder> {
     let named = |name: &str| config.users.iter().find(|user| user.name == name);
     let user = match &arguments.user {
         None => config.users.first(),
-        Some(name) => {
-            Some(named(name).ok_or_else(|| Error::operator(format!("There is no user {name} in the file.")))?)
-        }
+        Some(name) => Some(named(name).ok_or_else(|| {
+            Error::operator(format!(
+                "{}: has no user {name}; its users: {}",
+                arguments.config.display(),
+                config.users.iter().map(|user| user.name.as_str()).collect::<Vec<_>>().join(", ")
+            ))
+        })?),
     };
     let user = user.ok_or_else(|| Error::operator("The file has no user."))?;
     let schema = arguments.schema.clone().or_else(|| user.schemas.first().cloned());

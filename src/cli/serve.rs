@@ -6,7 +6,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::worker::{Pod, WorkerArgument};
 use crate::config::load;
-use crate::error::{Error, Result};
+use crate::error::{Blame, Error, Result};
+use crate::execute::Duty;
 use crate::server::Server;
 
 /// Serve clients
@@ -29,7 +30,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         .build()
         .map_err(|error| Error::proxy("Bifold: the runtime can't be started.").because(error))?;
     runtime.block_on(async {
-        let server = Server::start(config, worker).await?;
+        let server = Server::start(config, worker, Duty::Serve).await.map_err(|error| match error.blame() {
+            Blame::Shard => {
+                let said = format!("{error}; bifold check --config {} says what is wrong", arguments.config.display());
+                error.with_text(said)
+            }
+            Blame::Client | Blame::Proxy | Blame::Operator => error,
+        })?;
         // Scripts and tests wait for this line.
         println!("ready: mysql {}", server.address()?);
         server.run(stop()).await;

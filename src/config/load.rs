@@ -1,6 +1,7 @@
 //! From a file to the settings: read as written, then as meant.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -53,7 +54,10 @@ fn unreadable(name: &str, error: &std::io::Error) -> Findings {
         line: None,
         key: String::new(),
         what: format!("cannot be read: {error}"),
-        remedy: "name the topology file with --config".to_owned(),
+        remedy: match error.kind() {
+            ErrorKind::InvalidData => "it is no topology file; name one with --config".to_owned(),
+            _ => "name the topology file with --config, and let this account read it".to_owned(),
+        },
     });
     findings
 }

@@ -316,6 +316,9 @@ impl Reader<'_> {
     fn wrong_kind(&mut self, item: &Item, kind: &Kind, path: &str, line: u32) {
         let what = match item {
             Item::Value(Value::Integer(number)) => format!("is {}", number.value()),
+            Item::Value(Value::String(_)) if matches!(kind, Kind::Span { .. }) => "is no duration".to_owned(),
+            Item::Value(Value::String(_)) if matches!(kind, Kind::Size { .. }) => "is no size".to_owned(),
+            Item::Value(Value::String(_)) if matches!(kind, Kind::Instant) => "is no instant".to_owned(),
             // A password could stand where something else belongs: strings are not printed here.
             other => format!("is {}", article(other.type_name())),
         };

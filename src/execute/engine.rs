@@ -40,19 +40,30 @@ pub struct Engine {
     pub profile: Profile,
     pub coordinator: Arc<Coordinator>,
     pub tickets: Arc<Tickets>,
-    _recovery: Recovery,
+    _recovery: Option<Recovery>,
+}
+
+/// What a process is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// To serve clients, and to end what crashes left prepared.
+    Serve,
+    /// To say where statements would go: it makes no table on a server and ends nobody's transaction.
+    Look,
 }
 
 impl Engine {
     /// Looks at the servers once.
-    pub async fn start(config: Config, worker: u32) -> Result<Self> {
+    pub async fn start(config: Config, worker: u32, duty: Duty) -> Result<Self> {
         let topology = Arc::new(Topology::new(&config, 1));
         let states = States::default();
         let servers = Servers::new(&topology, &config.backend, &states)?;
         let profile = Profile::read(&topology, &servers).await?;
         let coordinator =
             Arc::new(Coordinator::new(&config.cluster, config.transactions, &config.backend.user, &servers));
-        coordinator.prepare().await;
+        if duty == Duty::Serve {
+            coordinator.prepare().await;
+        }
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
         Ok(Engine {
             ids: Generators::new(&topology, worker)?,
@@ -68,7 +79,7 @@ impl Engine {
             states,
             profile,
             tickets,
-            _recovery: Recovery::start(&coordinator),
+            _recovery: (duty == Duty::Serve).then(|| Recovery::start(&coordinator)),
             coordinator,
         })
     }

@@ -18,6 +18,6 @@ mod statement;
 mod tally;
 
 pub use client::{Client, ClientId, Diagnostic, Level, Memory};
-pub use engine::Engine;
+pub use engine::{Duty, Engine};
 pub use profile::Profile;
 pub use statement::{Bound, Scratch};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::shard::{Row, Servers};
 use crate::sql::Dialect;
-use crate::topology::Topology;
+use crate::topology::{ServerNo, Topology};
 
 #[derive(Debug)]
 pub struct Profile {
@@ -25,12 +25,23 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// All servers are taken to be alike; `bifold check` compares them.
+    /// All servers are taken to be alike, `bifold check` compares them: so the first that answers
+    /// is the one that is asked. The error is the first server's.
     pub async fn read(topology: &Topology, servers: &Servers) -> Result<Self> {
-        let first = topology.servers().first().ok_or_else(|| Error::operator("The topology names no server."))?.no;
+        let mut failed = None;
+        for server in topology.servers() {
+            match Self::read_of(server.no, servers).await {
+                Ok(profile) => return Ok(profile),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.unwrap_or_else(|| Error::operator("The topology names no server.")))
+    }
+
+    async fn read_of(server: ServerNo, servers: &Servers) -> Result<Self> {
         let globals = servers
             .run(
-                first,
+                server,
                 "SELECT VERSION(), @@global.sql_mode, @@global.autocommit, @@global.character_set_server, @@global.collation_server, \
                  @@global.character_set_client, @@global.character_set_results, @@global.collation_connection",
             )
@@ -41,10 +52,10 @@ impl Profile {
             Error::operator(format!("A server calls itself version {version:?}, which Bifold can't read."))
         })?;
         let collations = servers
-            .run(first, "SELECT ID, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS WHERE ID IS NOT NULL AND CHARACTER_SET_NAME IS NOT NULL")
+            .run(server, "SELECT ID, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS WHERE ID IS NOT NULL AND CHARACTER_SET_NAME IS NOT NULL")
             .await?;
         Ok(Profile {
-            greeting_version: servers.get(first).greeting_version(),
+            greeting_version: servers.get(server).greeting_version(),
             dialect,
             sql_mode: text(&globals, 1),
             autocommit: text(&globals, 2) == "1",

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::error::{Error, Result, code};
-use crate::execute::{ClientId, Engine};
+use crate::execute::{ClientId, Duty, Engine};
 use crate::protocol::err::ErrPacket;
 use crate::session::{Session, log_in, offer};
 use crate::wire::login::Offer;
@@ -32,15 +32,17 @@ pub struct Server {
 
 impl Server {
     /// Looks at the servers and listens; serves nobody yet.
-    pub async fn start(config: Config, worker: u32) -> Result<Self> {
+    pub async fn start(config: Config, worker: u32, duty: Duty) -> Result<Self> {
         let places =
             Arc::new(Semaphore::new(usize::try_from(config.limits.max_clients).unwrap_or(Semaphore::MAX_PERMITS)));
         let address = config.listen.mysql.clone();
-        let engine = Arc::new(Engine::start(config, worker).await?);
+        let engine = Arc::new(Engine::start(config, worker, duty).await?);
         let offer = Arc::new(offer(&engine.config, engine.profile.greeting_version.clone())?);
         let listener = TcpListener::bind(&address)
             .await
-            .map_err(|error| Error::operator(format!("Bifold can't listen on {address} (listen.mysql): {error}")))?;
+            .map_err(|error| Error::operator(format!(
+                "Bifold can't listen on {address}: {error}; give another address as listen.mysql in the topology file, or end the program that has this one"
+            )))?;
         Ok(Server { listener, engine, offer, places, next_id: AtomicU32::new(1) })
     }
 

@@ -109,7 +109,9 @@ impl Login {
     fn named(&self, error: Error) -> Error {
         let said = String::from_utf8_lossy(error.text()).into_owned();
         let text = format!("Bifold: server {} can't be used: {said}", self.server);
-        let cause = format!("logging in to {}: {}", self.address, error.cause().unwrap_or(&said));
+        let cause =
+            error.cause().filter(|cause| !said.contains(cause)).map_or_else(String::new, |cause| format!(": {cause}"));
+        let cause = format!("logging in to {}{cause}", self.address);
         error.with_text(text).because(cause).retryable()
     }
 }

@@ -123,7 +123,7 @@ pub(super) fn password(node: &Node, teller: &mut Teller<'_>) -> Option<Secret> {
                     .map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text))
                     .to_owned(),
                 Err(error) => {
-                    teller.mistake(from_file, format!("{} cannot be read: {error}", path.display()), "");
+                    teller.mistake(from_file, format!("{} cannot be read: {error}", path.display()), UNREADABLE);
                     return None;
                 }
             }
@@ -150,12 +150,18 @@ fn pem(node: &Node, teller: &mut Teller<'_>, what: &str, is_there: impl Fn(&[u8]
     let path = resolve(node, teller)?;
     let wrong = match fs::read(&path) {
         Ok(text) if is_there(&text) => return Some(path),
-        Ok(_) => format!("{} holds no {what} in PEM form", path.display()),
+        Ok(_) => {
+            let wrong = format!("{} holds no {what} in PEM form", path.display());
+            teller.mistake(node, wrong, "name a file that has one, between BEGIN and END lines");
+            return None;
+        }
         Err(error) => format!("{} cannot be read: {error}", path.display()),
     };
-    teller.mistake(node, wrong, "");
+    teller.mistake(node, wrong, UNREADABLE);
     None
 }
+
+const UNREADABLE: &str = "name a file that this account can read; relative paths start at the topology file's folder";
 
 fn resolve(node: &Node, teller: &Teller<'_>) -> Option<PathBuf> {
     node.text().map(|text| teller.around.folder.join(text))

@@ -98,7 +98,7 @@ fn workers(node: &Node, schemas: &[Schema], teller: &mut Teller<'_>) -> Option<W
         teller.mistake(
             range,
             format!("ends at {}", workers.last),
-            format!("{whose} hold worker numbers up to {last} only ({bits} bits)"),
+            format!("{whose} hold worker numbers up to {last} only ({bits} bits): end it there at the latest"),
         );
         return None;
     }

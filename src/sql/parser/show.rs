@@ -272,6 +272,7 @@ impl Parser<'_, '_> {
             || self.kind_at(ahead) == Kind::LParen
             || matches!(self.word_at(ahead), Keyword::Insert | Keyword::Replace | Keyword::Update | Keyword::Delete)
             || (ahead > 0 && self.kind_at(ahead) == Kind::Word && !matches!(self.kind_at(ahead + 1), Kind::End))
+            || (ahead > 0 && matches!(self.word_at(ahead), Keyword::Begin | Keyword::Commit | Keyword::Rollback))
     }
 
     /// A table follows, not a statement or an option.
