@@ -28,8 +28,9 @@ impl<'a> ErrPacket<'a> {
         Ok(ErrPacket { code, state, text })
     }
 
+    /// As a server would send it.
     pub fn of(error: &'a Error) -> Self {
-        ErrPacket { code: error.code(), state: Some(*error.state()), text: error.text() }
+        ErrPacket { code: servers_number(error.code()), state: Some(*error.state()), text: error.text() }
     }
 
     pub fn write(&self, out: &mut Vec<u8>) {
@@ -47,6 +48,21 @@ impl<'a> ErrPacket<'a> {
         Error::new(Blame::Shard, (self.code, &self.state.unwrap_or(*b"HY000")), self.text)
     }
 }
+
+/// Numbers from 2000 to 2999 are those of client libraries, for what they find out themselves. No
+/// server sends them, and MariaDB's clients take such a packet for a malformed one and say so
+/// instead of the text.
+fn servers_number(number: u16) -> u16 {
+    match number {
+        CONN_HOST_ERROR => CONNECT_TO_FOREIGN_DATA_SOURCE,
+        2000..=2999 => NET_READ_ERROR,
+        other => other,
+    }
+}
+
+const CONN_HOST_ERROR: u16 = 2003;
+const CONNECT_TO_FOREIGN_DATA_SOURCE: u16 = 1429;
+const NET_READ_ERROR: u16 = 1158;
 
 #[cfg(test)]
 mod tests {
@@ -66,6 +82,14 @@ mod tests {
             let mut again = Vec::new();
             ErrPacket::of(&error).write(&mut again);
             assert_eq!(again, *payload);
+        }
+    }
+
+    #[test]
+    fn no_number_of_a_client_library_is_sent() {
+        for (number, sent) in [(2003, 1429), (2013, 1158), (2006, 1158), (1999, 1999), (3000, 3000), (1205, 1205)] {
+            let error = Error::new(Blame::Shard, (number, b"HY000"), "gone");
+            assert_eq!(ErrPacket::of(&error).code, sent, "{number}");
         }
     }
 

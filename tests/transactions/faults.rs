@@ -77,7 +77,7 @@ fn a_first_server_that_is_away_is_waited_for() {
         faults.cluster.server_mut(0).kill();
         faults.relays[0].cut();
         let told = committing.join().expect("an end");
-        assert!(matches!(&told, Answer::Err(error) if error.code == 2013), "{told:?}");
+        assert!(matches!(&told, Answer::Err(error) if error.code == 1158), "{told:?}");
         let prepared = faults.cluster.servers()[1].run(&["XA RECOVER"]).expect("listed");
         assert_eq!(prepared.len(), 1, "nothing is ended on a guess");
         faults.cluster.server_mut(0).restart().expect("it is back");
