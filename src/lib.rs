@@ -48,6 +48,9 @@ pub mod plan;
 // Plan and values → texts by place: pure.
 pub mod route;
 
+// Results of several places made one: pure.
+pub mod merge;
+
 // A session's hold on servers.
 pub mod transaction;
 

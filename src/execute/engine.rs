@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use super::ddl::Turns;
 use super::ids::Generators;
 use super::profile::Profile;
@@ -36,6 +38,8 @@ pub struct Engine {
     pub weights: Weights,
     /// One DDL statement per table at a time.
     pub turns: Turns,
+    /// How many statements over many places may be under way.
+    pub fan_outs: Semaphore,
     /// What the servers are.
     pub profile: Profile,
     pub coordinator: Arc<Coordinator>,
@@ -72,6 +76,7 @@ impl Engine {
             transitions: Transitions::default(),
             users: config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect(),
             weights: Weights::default(),
+            fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             turns: Turns::default(),
             config,
             topology,
@@ -83,6 +88,12 @@ impl Engine {
             coordinator,
         })
     }
+}
+
+/// A quarter of the connections, so that statements of one place stay quick; and few enough for
+/// what they may hold in memory.
+fn fan_outs(connections: u32) -> usize {
+    (connections / 4).clamp(1, 8) as usize
 }
 
 /// Bytes of plans kept.
@@ -110,6 +121,7 @@ impl Engine {
         }
         let template = match &planned.plan {
             Plan::Single(single) => &single.template,
+            Plan::Scatter(scatter) => &scatter.plain,
             Plan::Insert(insert) => &insert.template,
             Plan::WriteScatter(scatter) => &scatter.template,
             Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return,

@@ -45,6 +45,7 @@ pub(super) fn default_database<'a>(running: &Running<'_>, part: &'a Part) -> Opt
     match &running.planned.plan {
         Plan::Single(Single { needs_schema: true, .. }) => part.names.first().map(|name| name.database.as_str()),
         Plan::Single(_)
+        | Plan::Scatter(_)
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
@@ -66,7 +67,7 @@ pub(super) async fn ask(running: &Running<'_>, conn: &mut Conn, text: &[u8], arg
 }
 
 /// Sends a text, or the execution of it with the client's parameters.
-async fn send(conn: &mut Conn, text: &[u8], args: Option<&[Arg]>, bound: Option<Bound<'_>>) -> Result<()> {
+pub(super) async fn send(conn: &mut Conn, text: &[u8], args: Option<&[Arg]>, bound: Option<Bound<'_>>) -> Result<()> {
     let Some(bound) = bound else { return conn.send(Command::Query, text).await };
     let Some(args) = args else {
         let id = conn.prepared(text, bound.values).await?;
@@ -105,9 +106,7 @@ pub(super) async fn one_server(
     plan: &Single,
 ) -> Result<ServerNo> {
     running.route(client, routed).await?;
-    let [part] = routed.parts.as_slice() else {
-        return Err(Error::proxy("Bifold: a statement for one server was routed to several."));
-    };
+    let part = routed.parts.first().ok_or_else(|| Error::proxy("Bifold: a statement was routed to no place."))?;
     let anywhere = plan.template.refs.is_empty() && !plan.needs_schema;
     Ok(client.hold.any().filter(|_| anywhere).unwrap_or(part.server))
 }
@@ -179,7 +178,7 @@ async fn follow_last_id(running: &Running<'_>, client: &mut Client, server: Serv
         Plan::Single(_) | Plan::WriteScatter(_) if is_read => planned.sets_last_id() && summary.rows > 0,
         Plan::Single(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
         Plan::Insert(_) => planned.sets_last_id() && summary.insert_id != 0,
-        Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
+        Plan::Scatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
     };
     let Some(conn) = client.hold.held(server).filter(|_| may_be) else { return Ok(()) };
     let id = number(conn, "SELECT LAST_INSERT_ID()").await?;

@@ -76,7 +76,12 @@ pub(super) async fn at_one_place(
     match running.planned.plan {
         // Its executions have other texts, with ids in them.
         Plan::Insert(_) => conn.close_statement(server_id).await?,
-        Plan::Single(_) | Plan::WriteScatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
+        Plan::Single(_)
+        | Plan::Scatter(_)
+        | Plan::WriteScatter(_)
+        | Plan::Local(_)
+        | Plan::Ddl(_)
+        | Plan::Refusal(_) => {
             conn.keep_prepared(text, server_id, params).await?;
         }
     }

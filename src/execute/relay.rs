@@ -70,7 +70,7 @@ pub async fn relay(conn: &mut Conn, client: &mut Framed, kind: Kind, adjust: Adj
     Ok(pass.summary)
 }
 
-fn gone() -> Error {
+pub(super) fn gone() -> Error {
     Error::new(Blame::Client, code::SERVER_GONE, "The client hung up.").ending_session()
 }
 

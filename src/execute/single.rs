@@ -2,6 +2,7 @@
 
 use super::client::Client;
 use super::exchange;
+use super::scatter;
 use super::statement::Running;
 use crate::error::{Error, Result};
 use crate::plan::{Bind, Effect, Single};
@@ -9,6 +10,9 @@ use crate::route::Routed;
 
 pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut Routed, plan: &Single) -> Result<()> {
     let server = exchange::one_server(&running, client, routed, plan).await?;
+    if let Some(wide) = plan.wide.as_ref().filter(|_| routed.wide) {
+        return Box::pin(scatter::run(running, client, routed, wide)).await;
+    }
     let part = &routed.parts[0];
     let effect = match plan.bind {
         // It may write, whatever the statement looks like.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, local, prepare, single, spread};
+use super::{ddl, local, prepare, scatter, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
@@ -100,7 +100,7 @@ impl Engine {
                 prepare::without_server(client, params, id).await?;
                 return Ok(Some(params));
             }
-            Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
+            Plan::Single(_) | Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
         }
         let running =
             Running { engine: self, planned, statement: Statement { source, fingerprint, params: None }, bound: None };
@@ -125,6 +125,10 @@ impl Engine {
         // 3. Routed and carried out, by kind of plan
         match &planned.plan {
             Plan::Single(plan) => single::run(running, client, routed, plan).await,
+            Plan::Scatter(plan) => {
+                running.route(client, routed).await?;
+                Box::pin(scatter::run(running, client, routed, &plan.wide)).await
+            }
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             // Boxed, so that an idle client's task does not hold room for them.
             Plan::Local(plan) => Box::pin(local::run(running, client, routed, plan)).await,

@@ -67,7 +67,7 @@ impl Tally {
 
     /// What each part's reading of the text says, one server says once.
     fn notice(&mut self, row: u32, one: Diagnostic) {
-        if one.code != DEPRECATED || !self.diagnostics.iter().any(|(_, other)| *other == one) {
+        if !is_of_text(one.code) || !self.diagnostics.iter().any(|(_, other)| *other == one) {
             self.diagnostics.push((row, one));
         }
     }
@@ -95,7 +95,13 @@ impl Tally {
     }
 }
 
-const DEPRECATED: u16 = 1287;
+/// A warning of how the statement is written, whatever its rows are: something in it is deprecated.
+pub(super) fn is_of_text(code: u16) -> bool {
+    DEPRECATED.contains(&code)
+}
+
+/// Syntax with and without a successor, `utf8` for a character set, a collation.
+const DEPRECATED: [u16; 5] = [1287, 1681, 3719, 3720, 3778];
 
 /// All parts do the same to copies of one table.
 fn is_write_to_copies(plan: &Plan) -> bool {

@@ -20,8 +20,10 @@ pub mod ddl;
 mod function;
 mod insert;
 pub mod local;
+mod order;
 mod predicate;
 pub mod print;
+mod scatter;
 mod select;
 mod survey;
 mod write;
@@ -140,6 +142,8 @@ pub enum Plan {
     Local(Box<local::Local>),
     /// One server runs the whole statement.
     Single(Single),
+    /// Several places answer a query; their rows are merged into one result.
+    Scatter(Scatter),
     /// Rows of VALUES or SET, split by place.
     Insert(Box<Insert>),
     /// One text for each of several places; the affected rows are summed.
@@ -166,7 +170,7 @@ impl RowCut {
 }
 
 /// A statement's text with the places where it is cut and mended.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Template {
     pub refs: Vec<TableRef>,
     /// Sorted, without overlap.
@@ -208,6 +212,8 @@ pub enum Patch {
         alias: Option<Box<[u8]>>,
     },
     Text(Box<[u8]>),
+    /// LIMIT for a part: as many rows as the merge skips and takes together.
+    Limit,
     Session(SessionValue),
 }
 
@@ -230,7 +236,7 @@ pub enum SessionValue {
 }
 
 /// A table as a statement names it, and how its place is found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TableRef {
     pub schema: Arc<Schema>,
     /// The logical name.
@@ -238,14 +244,14 @@ pub struct TableRef {
     pub kind: RefKind,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum RefKind {
     Unsharded,
     Reference,
     Sharded(Located),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Located {
     pub rule: Arc<TableRule>,
     /// The sharding key's type.
@@ -257,7 +263,7 @@ pub struct Located {
 }
 
 /// A predicate that only rows of these key values can meet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeyMatch {
     pub column: KeyColumn,
     /// OR-ed; all must fall into one place.
@@ -295,9 +301,66 @@ pub struct Single {
     pub template: Template,
     pub effect: Effect,
     pub bind: Option<Bind>,
+    /// How it runs where its values turn out to be in several places; `None`: then it is refused.
+    pub wide: Option<Box<Wide>>,
     /// The connection must have a default database: that of the first reference; and without any
     /// reference the statement runs where named locks live.
     pub needs_schema: bool,
+}
+
+/// A query without a place.
+#[derive(Debug)]
+pub struct Scatter {
+    /// The client's own statement, for its metadata.
+    pub plain: Template,
+    pub wide: Wide,
+}
+
+/// How a query runs over several places.
+#[derive(Debug)]
+pub struct Wide {
+    /// The statement for one place; one reference is sharded, the others are reference tables.
+    pub template: Template,
+    pub recipe: Recipe,
+    /// LIMIT.
+    pub window: Option<Window>,
+    /// All places get one instant.
+    pub clock: bool,
+}
+
+/// How the rows of the places become one result.
+#[derive(Debug)]
+pub enum Recipe {
+    /// Place after place.
+    Chain,
+    /// Sorted; the keys are hidden columns behind the client's own.
+    Sort(Vec<SortKey>),
+    /// One row of aggregates of each place is one row of all.
+    Fold(Vec<Fold>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortKey {
+    /// The hidden column.
+    pub expr: Box<str>,
+    pub descending: bool,
+    /// Of weights that are compared as if the space's followed without end.
+    pub pads: Option<&'static [u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    Count,
+    Sum,
+    Min,
+    Max,
+}
+
+/// LIMIT and OFFSET: literals or `?`.
+#[derive(Debug)]
+pub struct Window {
+    pub offset: Option<ValueSource>,
+    pub count: ValueSource,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::local::{Characteristic, Filter, Local, Operand, Show, Step, Transaction};
 use super::{
-    Bind, Cut, Effect, Item, KeyColumn, Over, Patch, Plan, Planned, RefKind, SessionValue, Single, TableRef, Template,
-    ValueSource,
+    Bind, Cut, Effect, Fold, Item, KeyColumn, Over, Patch, Plan, Planned, Recipe, RefKind, SessionValue, Single,
+    SortKey, TableRef, Template, ValueSource, Wide,
 };
 use crate::context::Setting;
 use crate::sql::Source;
@@ -26,6 +26,7 @@ pub fn name(plan: &Plan) -> &'static str {
     match plan {
         Plan::Local(_) => "local",
         Plan::Single(_) => "single",
+        Plan::Scatter(_) => "scatter",
         Plan::Insert(_) => "insert",
         Plan::WriteScatter(_) => "write scatter",
         Plan::Ddl(_) => "ddl",
@@ -53,6 +54,10 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
     match plan {
         Plan::Local(what) => local(out, what, of),
         Plan::Single(what) => single(out, what, of),
+        Plan::Scatter(scatter) => {
+            line(out, format_args!("scatter: {}", recipe(&scatter.wide, of)));
+            template(out, &scatter.wide.template, of);
+        }
         Plan::Insert(insert) => {
             let id = match &insert.id {
                 None => String::new(),
@@ -103,6 +108,38 @@ fn single(out: &mut String, single: &Single, of: Printed<'_>) {
     let schema = if single.needs_schema { ", in the home shard's database" } else { "" };
     line(out, format_args!("single: {effect}{server}{bind}{schema}"));
     template(out, &single.template, of);
+    if let Some(wide) = &single.wide {
+        line(out, format_args!("  values in several places: scatter, {}", recipe(wide, of)));
+    }
+}
+
+/// How the rows of several places become one result.
+pub fn recipe(wide: &Wide, of: Printed<'_>) -> String {
+    let mut how = match &wide.recipe {
+        Recipe::Chain => "rows in the order of places".to_owned(),
+        Recipe::Sort(keys) => {
+            let key = |key: &SortKey| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" });
+            format!("rows sorted by {}", keys.iter().map(key).collect::<Vec<_>>().join(", "))
+        }
+        Recipe::Fold(folds) => {
+            let fold = |fold: &Fold| match fold {
+                Fold::Count | Fold::Sum => "added",
+                Fold::Min => "least",
+                Fold::Max => "greatest",
+            };
+            format!("one row, of each place's values {}", folds.iter().map(fold).collect::<Vec<_>>().join(", "))
+        }
+    };
+    if let Some(window) = &wide.window {
+        if let Some(offset) = &window.offset {
+            let _ = write!(how, ", {} skipped", value_text(offset, of));
+        }
+        let _ = write!(how, ", {} taken", value_text(&window.count, of));
+    }
+    if wide.clock {
+        how.push_str(", at one instant");
+    }
+    how
 }
 
 fn template(out: &mut String, template: &Template, of: Printed<'_>) {
@@ -208,6 +245,7 @@ fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
             }
         }
         Patch::Text(text) => out.extend_from_slice(text),
+        Patch::Limit => out.extend_from_slice(b"<LIMIT>"),
         Patch::Session(value) => {
             out.push(b'<');
             out.extend_from_slice(session_value(*value).as_bytes());

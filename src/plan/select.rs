@@ -1,7 +1,9 @@
-//! Queries: the whole statement runs on one server, each of its tables in the place that pins it.
+//! Queries: the whole statement runs on one server, each of its tables in the place that pins it;
+//! or, where no place is said, on all (`scatter`).
 
+use super::scatter::{self, Draft};
 use super::survey::{Env, FoundKind, Survey};
-use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Single};
+use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Scatter, Single};
 use crate::error::{Error, Result};
 use crate::sql::ast::Query;
 
@@ -10,7 +12,15 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
     if let Some(lacks) = survey.lacking() {
         return Ok(lacks);
     }
-    survey.all_pinned()?;
+    // A place for every table, or each of them must do.
+    let draft = scatter::draft(&survey, query);
+    if survey.all_pinned().is_err() {
+        let draft = draft?;
+        let plain = survey.template()?;
+        let wide = draft.finish(&plain);
+        let plan = Plan::Scatter(Scatter { plain, wide });
+        return Ok(Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Rows }));
+    }
     let marks = &survey.marks;
     // What a stored function does is not known.
     let effect = match (marks.writes || marks.routine, marks.locks_rows) {
@@ -23,7 +33,7 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
         (false, true) => Kind::CountedRows,
         (false, false) => Kind::Rows,
     };
-    single(survey, effect, kind)
+    single_or_wide(survey, effect, kind, draft.ok())
 }
 
 /// SELECT … INTO variables answers with an OK.
@@ -36,8 +46,13 @@ fn query_into(query: &Query) -> bool {
 }
 
 /// The plan for one server of a statement that has been walked.
-pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Result<Outcome> {
+pub(super) fn single(survey: Survey<'_>, effect: Effect, kind: Kind) -> Result<Outcome> {
+    single_or_wide(survey, effect, kind, None)
+}
+
+fn single_or_wide(mut survey: Survey<'_>, effect: Effect, kind: Kind, draft: Option<Draft>) -> Result<Outcome> {
     let template = survey.template()?;
+    let wide = draft.map(|draft| Box::new(draft.finish(&template)));
     let marks = survey.marks;
     let bind = match (marks.named_lock, marks.routine) {
         (true, _) => Some(Bind::NamedLock),
@@ -51,7 +66,7 @@ pub(super) fn single(mut survey: Survey<'_>, effect: Effect, kind: Kind) -> Resu
     }
     // Targets by alias are looked for in the default database before all else.
     let needs_schema = marks.named_lock || marks.targets;
-    let plan = Plan::Single(Single { template, effect, bind, needs_schema });
+    let plan = Plan::Single(Single { template, effect, bind, wide, needs_schema });
     Ok(Outcome::Planned(Planned { plan, assigns: marks.assigns.into_iter().collect(), kind }))
 }
 

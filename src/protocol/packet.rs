@@ -3,6 +3,8 @@
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html>
 
+use std::borrow::Cow;
+
 /// Length and sequence number in front of each packet.
 pub const HEADER: usize = 4;
 /// A packet of this length is continued by the next one.
@@ -56,6 +58,17 @@ pub fn frame_with(out: &mut Vec<u8>, sequence: u8, write: impl FnOnce(&mut Vec<u
     let payload = out.split_off(at + HEADER);
     out.truncate(at);
     frame(out, sequence, &payload)
+}
+
+/// The payload of whole packets that continue one another, without their headers.
+pub fn payload_of(packets: &[u8]) -> Cow<'_, [u8]> {
+    match Header::parse(packets) {
+        Some(header) if HEADER + header.len == packets.len() => Cow::Borrowed(&packets[HEADER..]),
+        _ => {
+            let step = HEADER + MAX_PACKET;
+            packets.chunks(step).flat_map(|packet| packet.get(HEADER..).unwrap_or_default()).copied().collect()
+        }
+    }
 }
 
 fn put_header(out: &mut Vec<u8>, len: usize, sequence: u8) {

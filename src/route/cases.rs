@@ -260,7 +260,12 @@ impl World {
             Err(RouteError::Wait) => return "waits for ids".into(),
             Err(RouteError::Ask(question)) => return format!("asks {}", question.query()),
         }
-        for part in &routed.parts {
+        // Of a query over many places the first text stands for all.
+        let shown = if routed.wide { 1 } else { routed.parts.len() };
+        if routed.wide {
+            writeln!(out, "{} places, window {:?}", routed.parts.len(), routed.window).unwrap();
+        }
+        for part in &routed.parts[..shown] {
             let server = &self.topology.server(part.server).name;
             let text = String::from_utf8_lossy(&routed.buffer[part.text.clone()]).replace('\n', "\\n");
             writeln!(out, "{server}: {text}").unwrap();
@@ -321,6 +326,7 @@ fn how(planned: &Planned) -> String {
             let bind = single.bind.map(|bind| format!(", binds {bind:?}")).unwrap_or_default();
             format!("single {effect}{bind}")
         }
+        Plan::Scatter(scatter) => return format!("scatter: {:?}\n", scatter.wide.recipe),
         Plan::Insert(_) => "insert".into(),
         Plan::WriteScatter(write) => match write.over {
             Over::Places => "write".into(),

@@ -5,6 +5,7 @@
 mod cases;
 mod insert;
 mod locate;
+mod read;
 mod scatter;
 mod single;
 mod text;
@@ -78,8 +79,19 @@ pub struct Routed {
     pub generated_id: Option<u64>,
     /// What the OK packet says: the first generated id, else the last one given in a row.
     pub insert_id: Option<u64>,
+    /// The parts are those of a query over several places.
+    pub wide: bool,
+    /// The rows that the merge takes of what the parts give.
+    pub window: Option<Window>,
     scratch: Vec<u8>,
     params: Vec<u32>,
+}
+
+/// LIMIT in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub offset: u64,
+    pub count: u64,
 }
 
 /// One text for one server.
@@ -186,6 +198,8 @@ impl Work<'_> {
     fn route(&self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
         match &planned.plan {
             Plan::Single(plan) => self.single(plan, out),
+            Plan::Scatter(plan) if self.sample => self.sample_of(&plan.plain, out),
+            Plan::Scatter(plan) => self.read(&plan.wide, out),
             Plan::WriteScatter(plan) => self.scatter(plan, out),
             Plan::Insert(plan) => self.insert(plan, out),
             Plan::Refusal(error) => Err(error.clone().into()),
@@ -200,6 +214,8 @@ impl Routed {
         self.parts.clear();
         self.generated_id = None;
         self.insert_id = None;
+        self.wide = false;
+        self.window = None;
     }
 }
 

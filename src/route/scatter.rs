@@ -98,7 +98,7 @@ impl Work<'_> {
                 let first = self.statement.fingerprint.span().start;
                 let verb = matches!(
                     source.keyword(first),
-                    Keyword::Insert | Keyword::Replace | Keyword::Update | Keyword::Delete
+                    Keyword::Insert | Keyword::Replace | Keyword::Update | Keyword::Delete | Keyword::Select
                 );
                 let Some(token) = source.tokens.get(first as usize).filter(|_| verb) else { return };
                 copier.copy_to(token.end(), out);

@@ -11,7 +11,11 @@ use crate::topology::{HOME, Place, Schema, ServerNo, ShardNo, SubtableNo};
 impl Work<'_> {
     pub fn single(&self, plan: &Single, out: &mut Routed) -> Result<(), RouteError> {
         let mut names = Vec::with_capacity(plan.template.refs.len());
-        let server = self.server(&plan.template, &mut names)?;
+        let Some(server) = self.server(plan, &mut names)? else {
+            let wide =
+                plan.wide.as_ref().ok_or_else(|| Error::proxy("Bifold: a query without a place has no plan."))?;
+            return self.read(wide, out);
+        };
         self.part(&plan.template, server, names, out);
         Ok(())
     }
@@ -25,8 +29,10 @@ impl Work<'_> {
         out.parts.push(Part { server, text, args: None, names, rows: 0, numbers: Vec::new(), copies: false });
     }
 
-    /// The one server that has all tables, and what they are called there.
-    fn server(&self, template: &Template, names: &mut Vec<Name>) -> Result<ServerNo, RouteError> {
+    /// The one server that has all tables, and what they are called there. `None`: rows of several
+    /// places are meant, and there is a way to read them.
+    fn server(&self, plan: &Single, names: &mut Vec<Name>) -> Result<Option<ServerNo>, RouteError> {
+        let template = &plan.template;
         let mut chosen: Option<(ServerNo, ShardNo, &Schema)> = None;
         for table in &template.refs {
             let (shard, name) = match &table.kind {
@@ -36,6 +42,7 @@ impl Work<'_> {
                         Where::One(place) => place,
                         Where::Several(places) if self.sample => places[0],
                         Where::Anywhere if self.sample => Place { shard: HOME, subtable: SubtableNo(0) },
+                        Where::Several(_) | Where::Anywhere if plan.wide.is_some() => return Ok(None),
                         Where::Several(_) | Where::Anywhere => return Err(several_places(table).into()),
                     };
                     (place.shard, Name::subtable(table, sharded(located), place))
@@ -55,7 +62,7 @@ impl Work<'_> {
             }
         }
         let Some((server, shard, schema)) = chosen else {
-            return Ok(self.home(template));
+            return Ok(Some(self.home(template)));
         };
         for (name, table) in names.iter_mut().zip(&template.refs) {
             if matches!(table.kind, RefKind::Reference) {
@@ -65,7 +72,7 @@ impl Work<'_> {
                 *name = Name::whole(table, near);
             }
         }
-        Ok(server)
+        Ok(Some(server))
     }
 
     /// Where a statement of reference tables only, or of no table, runs.

@@ -15,6 +15,8 @@ pub(super) struct Copier<'a> {
     pub facts: &'a Facts<'a>,
     pub template: &'a Template,
     pub names: &'a Names,
+    /// What LIMIT says in a part of a query.
+    pub limit: u64,
     /// Where in the text.
     at: usize,
     /// The next cut.
@@ -23,7 +25,7 @@ pub(super) struct Copier<'a> {
 
 impl<'a> Copier<'a> {
     pub fn new(statement: &'a Statement<'a>, facts: &'a Facts<'a>, template: &'a Template, names: &'a Names) -> Self {
-        Copier { statement, facts, template, names, at: 0, cut: 0 }
+        Copier { statement, facts, template, names, limit: 0, at: 0, cut: 0 }
     }
 
     /// Copies up to this byte.
@@ -87,6 +89,10 @@ impl<'a> Copier<'a> {
                 }
             }
             Patch::Text(text) => out.extend_from_slice(text),
+            Patch::Limit => {
+                // Writing to a Vec can't fail.
+                let _ = write!(out, "LIMIT {}", self.limit);
+            }
             Patch::Session(value) => session(*value, self.facts, self.statement.source.dialect.flavour, out),
         }
     }

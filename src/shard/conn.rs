@@ -173,6 +173,18 @@ impl Conn {
         self.wire.queue_with(write);
     }
 
+    /// Sends a command behind others whose replies are still to be read; to be ended by
+    /// [`Conn::finish_one`].
+    pub async fn send_behind(&mut self, command: Command, body: &[u8]) -> Result<()> {
+        self.busy = true;
+        self.wire.begin_command();
+        self.wire.queue_with(|out| {
+            out.push(command.byte());
+            out.extend_from_slice(body);
+        });
+        self.wire.flush().await
+    }
+
     fn start(&mut self) {
         assert!(!self.busy, "a connection has one exchange at a time");
         self.busy = true;
@@ -191,6 +203,12 @@ impl Conn {
         if !reply.failed() && reply.tells_status() {
             self.status = reply.status();
         }
+    }
+
+    /// The same for one reply of several; `more` are still to be read.
+    pub fn finish_one(&mut self, reply: &Reply, more: bool) {
+        self.finish(reply);
+        self.busy = more;
     }
 
     /// After an error the flags are not told: a ping tells whether the transaction still stands.

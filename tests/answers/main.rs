@@ -9,5 +9,6 @@ mod confinement;
 mod harness;
 mod login;
 mod protocol;
+mod scatter;
 mod session;
 mod statements;

@@ -56,8 +56,14 @@ pub(super) async fn explain(
 ) -> Result<()> {
     let explaining = Running { planned, ..*running };
     let server = match &planned.plan {
-        Plan::Single(single) => exchange::one_server(&explaining, client, routed, single).await?,
-        Plan::Insert(_) | Plan::WriteScatter(_) => {
+        Plan::Single(single) => {
+            let server = exchange::one_server(&explaining, client, routed, single).await?;
+            if routed.wide {
+                return Err(several_places());
+            }
+            server
+        }
+        Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {
             explaining.route(client, routed).await?;
             match routed.parts.as_slice() {
                 [part] => part.server,

@@ -21,13 +21,14 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Ar
     let plan = print::print(planned, statement);
     let mut routed = Routed::default();
     match &planned.plan {
-        Plan::Single(_) | Plan::Insert(_) | Plan::WriteScatter(_) if running.bound.is_none() => {
+        Plan::Single(_) | Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) if running.bound.is_none() => {
             match (Running { planned, ..*running }).route(client, &mut routed).await {
                 Ok(()) => texts(running, &plan, &routed, &mut table),
                 Err(error) => table.push([plan.trim_end().as_bytes(), b"", b"", &refused(&error)]),
             }
         }
         Plan::Single(_)
+        | Plan::Scatter(_)
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::context::Setting;
 use crate::error::{Error, Result};
-use crate::plan::predicate::Column;
+use crate::plan::predicate::{Column, SourceNo};
 use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, RowCuts, TableRef, Template, ValueSource};
 use crate::sql::ast::Name;
 use crate::sql::fingerprint::Fingerprint;
@@ -56,6 +56,8 @@ pub(crate) struct Survey<'a> {
     cuts: Vec<TokenCut>,
     pub rows: Option<RowCuts>,
     pub marks: Marks,
+    /// What the SELECT sees that was walked last: at the end, the statement's own.
+    pub outermost: Outermost,
     /// Definitions that the catalog does not hold yet.
     pub lacks: BTreeSet<TableName>,
 }
@@ -125,6 +127,13 @@ pub(crate) struct Marks {
     pub assigns: BTreeSet<Setting>,
 }
 
+/// The scope of a SELECT, for those who come back to it.
+#[derive(Debug, Default)]
+pub(crate) struct Outermost {
+    pub sources: Vec<SourceNo>,
+    pub right_joins: bool,
+}
+
 /// A cut by tokens, before it becomes one by items.
 struct TokenCut {
     span: Span,
@@ -143,6 +152,7 @@ impl<'a> Survey<'a> {
             cuts: Vec::new(),
             rows: None,
             marks: Marks::default(),
+            outermost: Outermost::default(),
             lacks: BTreeSet::new(),
         }
     }

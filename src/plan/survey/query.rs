@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::scope::Env;
 use super::tables::Spot;
-use super::{Export, FoundKind, Origin, Survey};
+use super::{Export, FoundKind, Origin, Outermost, Survey};
 use crate::error::{Error, Result};
 use crate::plan::allow::denied;
 use crate::plan::predicate::{self, Column, Fact, SourceNo};
@@ -146,6 +146,7 @@ impl Survey<'_> {
             self.order(&query.order_by, &scope)?;
             self.limit(query.limit.as_ref(), &scope)?;
         }
+        self.outermost = Outermost { sources: scope.sources.clone(), right_joins: scope.right_joins };
         Ok(self.exports(&select.items, &scope))
     }
 
