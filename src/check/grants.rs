@@ -115,6 +115,8 @@ fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut
     }
     let data = held(&["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER"]);
     wide.extend(data.into_iter().map(|right| format!("{right} ON *.*")));
+    let accounts = grants.iter().filter(|grant| grant.database != "*" && grant.covers("mysql"));
+    wide.extend(accounts.flat_map(|grant| &grant.rights).map(|right| format!("{right} ON mysql.*")));
     wide.dedup();
     if !wide.is_empty() {
         report.warning(

@@ -6,6 +6,7 @@ mod agreement;
 mod grants;
 mod probe;
 mod report;
+mod rows;
 mod settings;
 mod tables;
 

@@ -11,9 +11,10 @@ use super::Subject;
 use super::agreement::named_some;
 use super::probe::{self, Probe};
 use super::report::Report;
+use super::rows::{self, Strays};
 use crate::catalog::Rows;
 use crate::context::State;
-use crate::definition::{Breach, Definition, Facts, Naming, SCRATCH_PREFIX, breaches, identifier, quoted};
+use crate::definition::{Breach, Definition, Facts, Naming, SCRATCH_PREFIX, breaches, identifier, key_type, quoted};
 use crate::error::Result;
 use crate::shard::{Conn, Server, Servers};
 use crate::topology::{Place, Schema, ShardNo, Sharded, SubtableNo, TableKind, TableRule};
@@ -92,6 +93,8 @@ struct Held {
     definitions: Vec<Definition>,
     /// What is wrong with one subtable of each definition.
     breaches: Vec<Breach>,
+    /// Rows that nobody would find.
+    strays: Option<Strays>,
 }
 
 async fn read_shards(server: &Arc<Server>, reading: &Arc<State>, queue: &Queue) -> Result<Vec<(String, Found)>> {
@@ -110,15 +113,22 @@ async fn read_shard(conn: &mut Conn, schema: &Schema, shard: ShardNo) -> Result<
     let mut found = Found { shard, names, tables: HashMap::new() };
     for rule in schema.rules() {
         let mut held = Held::default();
+        let mut key = None;
         for (subtable, naming) in expected(rule, shard).filter(|(_, naming)| found.names.contains(&naming.physical)) {
             let definition = read_definition(conn, database, &naming).await?;
             let known = held.definitions.iter().position(|known| *known == definition);
             if known.is_none() {
                 let facts = read_facts(conn, database, &naming.physical).await?;
                 held.breaches.extend(breaches(rule, &facts));
+                let column = rule.sharded().and_then(|sharded| facts.column(&sharded.key));
+                key = key.or_else(|| key_type(column?).ok());
                 held.definitions.push(definition);
             }
             held.subtables.insert(subtable, known.unwrap_or(held.definitions.len() - 1));
+        }
+        if let (Some(sharded), Some(key), [_]) = (rule.sharded(), &key, held.definitions.as_slice()) {
+            let there: Vec<SubtableNo> = held.subtables.keys().copied().collect();
+            held.strays = rows::strays(conn, schema, shard, (sharded, key), &there).await?;
         }
         found.tables.insert(rule.name.clone(), held);
     }
@@ -174,6 +184,7 @@ impl Table<'_> {
         self.beside(report);
         self.differing(report);
         self.breaches(report);
+        self.strays(report);
     }
 
     fn key<'k>(&'k self, last: &'k str) -> Vec<&'k str> {
@@ -311,6 +322,13 @@ impl Table<'_> {
                 report.mistake(&self.key(breach.topology_key), &breach.what, &breach.remedy);
                 told.push(breach);
             }
+        }
+    }
+
+    fn strays(&self, report: &mut Report<'_>) {
+        for strays in self.shards.iter().filter_map(|found| found.tables[&self.rule.name].strays.as_ref()) {
+            let (lies, belongs) = (self.physical_name(strays.lies), self.physical_name(strays.belongs));
+            report.mistake(&self.key("key"), strays.what(&lies, &belongs), rows::REMEDY);
         }
     }
 

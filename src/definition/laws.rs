@@ -113,7 +113,7 @@ fn key_column(rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Ve
     }
 }
 
-fn key_type(column: &ColumnDef) -> Result<KeyType, String> {
+pub fn key_type(column: &ColumnDef) -> Result<KeyType, String> {
     KeyType::from_column(&key::Definition {
         data_type: &column.data_type,
         column_type: &column.column_type,

@@ -10,7 +10,7 @@ mod reading;
 mod text;
 
 pub use facts::{Facts, UniqueKey, UniquePart};
-pub use laws::{Breach, breaches, key_changes};
+pub use laws::{Breach, breaches, key_changes, key_type};
 pub use naming::{Naming, SCRATCH_PREFIX, without_constraint_suffix};
 pub use reading::reading_state;
 pub use text::{Definition, identifier};
