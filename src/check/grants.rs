@@ -88,7 +88,7 @@ fn too_wide(subject: &Subject<'_>, probe: &Probe, grants: &[Grant], report: &mut
     let held = |list: &[&str]| everywhere().filter(|right| list.contains(&right.as_str())).cloned().collect::<Vec<_>>();
     let remedy = || {
         format!(
-            "name another account as backend.user, with nothing but: {}",
+            "name as backend.user an account with nothing but: {}",
             needed(subject, probe.no, Some(probe.is_mariadb()))[1..].join(" ")
         )
     };

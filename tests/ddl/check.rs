@@ -154,6 +154,21 @@ fn tables_that_are_missing_or_too_many_are_named() {
 }
 
 #[test]
+fn rows_that_lie_elsewhere_are_named() {
+    each(|layout| {
+        // CRC32(42) is 0 modulo 4, and so is its upper half.
+        layout.on(0, "INSERT INTO {}.orders_0000 VALUES (1, 42, 0)");
+        let findings = layout.findings();
+        assert!(!findings.has_mistakes(), "{findings}");
+        layout.on(1, "INSERT INTO {}.orders_0003 VALUES (2, 42, 0)");
+        layout.mistake(
+            "key = \"uid\"",
+            &["1 of 1 rows looked at", "one in s1/mall_1.orders_0003 that belongs to s0/mall_0.orders_0000", "shards"],
+        );
+    });
+}
+
+#[test]
 fn subtables_that_differ_are_named_with_the_difference() {
     each(|layout| {
         layout.on(3, "ALTER TABLE {}.orders_0002 ADD x INT");
@@ -217,6 +232,8 @@ fn rights_too_wide_and_too_narrow_are_named() {
         };
         grant(0, "GRANT FILE, PROCESS ON *.*");
         layout.warning("", &["more rights than it needs on server s0", "FILE"]);
+        grant(1, "GRANT SELECT ON mysql.*");
+        layout.warning("", &["more rights than it needs on server s1", "SELECT ON mysql.*"]);
         grant(0, "GRANT SUPER ON *.*");
         layout.mistake("", &["`bifold` has SUPER on server s0", "an account with nothing but: GRANT SELECT"]);
         grant(1, "GRANT ALL PRIVILEGES ON *.*");
