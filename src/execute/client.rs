@@ -216,6 +216,15 @@ impl Client {
         Ok(())
     }
 
+    /// Before a statement that says nothing itself: MariaDB keeps what the one before said, unless
+    /// this one names tables.
+    pub(super) fn forget_diagnostics(&mut self, names_tables: bool) {
+        match self.dialect().flavour {
+            Flavour::MariaDb if !names_tables => {}
+            Flavour::MariaDb | Flavour::MySql => self.memory.diagnostics.clear(),
+        }
+    }
+
     /// Gives back what nothing binds.
     pub async fn settle(&mut self) -> Result<()> {
         self.hold.settle(std::mem::take(&mut self.memory.in_error)).await

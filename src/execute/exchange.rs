@@ -132,7 +132,7 @@ pub(super) async fn follow(
         }
         return Ok(());
     }
-    client.memory.diagnostics.clear();
+    client.forget_diagnostics(!names.is_empty());
     if summary.warnings > 0 {
         client.memory.diagnostics = warnings(client, server, names).await?;
     }

@@ -67,6 +67,8 @@ impl Tally {
 
     /// What each part's reading of the text says, one server says once.
     fn notice(&mut self, row: u32, one: Diagnostic) {
+        // Said before any row is looked at.
+        let row = if is_of_text(one.code) { 0 } else { row };
         if !is_of_text(one.code) || !self.diagnostics.iter().any(|(_, other)| *other == one) {
             self.diagnostics.push((row, one));
         }

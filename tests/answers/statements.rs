@@ -1,6 +1,6 @@
 //! Statements of one place, the same on one plain server and through the proxy.
 
-use crate::common::{Both, Mask, Param, differences, on_each_server};
+use crate::common::{Answer, Both, Mask, Param, differences, on_each_server};
 use bifold::lab::Flavour;
 
 const TABLES: &str = r#"
@@ -340,6 +340,19 @@ fn ids_are_made_where_they_are_missing() {
             &[Param::Int(60), text("a"), text("b"), Param::Int(7), Param::Int(9)],
         );
         both.run("SELECT * FROM orders WHERE uid = 8");
+        // Keys on both servers, beside a table that is on the first one only.
+        for uid in 5..9 {
+            let (plain, proxied) = both.answers(
+                &format!(
+                    "SELECT note FROM orders WHERE uid = {uid} AND amount NOT IN (SELECT v FROM setting) AND note <> ?"
+                ),
+                &[text("x")],
+            );
+            match proxied.as_slice() {
+                [Answer::Err(error)] if error.code == 1235 => {}
+                answers => assert_eq!(differences("", &plain, answers, &Mask::default().and_metadata()), [""; 0]),
+            }
+        }
         assert_eq!(protocol, both.protocol);
     });
 }
@@ -520,6 +533,17 @@ fn what_was_said_before_an_error_and_how_texts_are_cut() {
                 "SELECT note FROM orders WHERE uid = = 5 AND note <> '0123456789 0123456789 0123456789 0123456789 0123456😀'",
                 "SET NAMES latin1",
                 "SELECT 1 + 'x'",
+                "SHOW WARNINGS",
+                "COMMIT",
+                "SHOW WARNINGS",
+                "SELECT 1",
+                "SHOW WARNINGS",
+                "SET @x = 1, autocommit = 1",
+                "DO 1",
+                "SHOW WARNINGS",
+                "SELECT 1 + 'y'",
+                "LOCK TABLES setting READ",
+                "UNLOCK TABLES",
                 "SHOW WARNINGS",
                 "SELECT * FROM orders WHERE uid = 5 AND GROUP",
                 "SHOW WARNINGS",

@@ -38,6 +38,6 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
 /// An OK for a statement that leaves nothing else to remember.
 async fn done(client: &mut Client) -> Result<()> {
     client.memory.row_count = 0;
-    client.memory.diagnostics.clear();
+    client.forget_diagnostics(false);
     client.reply_ok().await
 }

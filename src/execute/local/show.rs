@@ -10,7 +10,7 @@ use crate::execute::exchange;
 use crate::execute::statement::Running;
 use crate::plan::Effect;
 use crate::plan::local::{Filter, Level, Limit, Show};
-use crate::protocol::collation::Charset;
+use crate::protocol::collation::{Charset, Collation};
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::result_set::text_column;
 use crate::shard::{Answer, Row};
@@ -275,10 +275,14 @@ fn diagnostics(running: &Running<'_>, client: &Client, level: Level, limit: Opti
         ..text_column(b"Code", 63, digits)
     };
     // Texts came in the character set of results, as they go out.
-    let results = client.settings.state.system_word("character_set_results").unwrap_or("utf8mb4");
-    let (collation, width) = match Charset::by_name(results) {
-        Some(charset) if charset.name != "utf8mb4" => (charset.default_collation, u32::from(charset.max_len)),
-        Some(_) | None => (UTF8MB4, 4),
+    let setting = |name: &str| client.settings.state.system_word(name);
+    let charset = Charset::by_name(setting("character_set_results").unwrap_or("utf8mb4"));
+    let (name, width) = charset.map_or(("utf8mb4", 4), |charset| (charset.name, u32::from(charset.max_len)));
+    let connection = setting("collation_connection").and_then(Collation::by_name);
+    let collation = match (connection, charset) {
+        (Some(collation), _) if collation.charset == name => collation.id,
+        (_, Some(charset)) if name != "utf8mb4" => charset.default_collation,
+        _ => UTF8MB4,
     };
     let text = |name, length| Column {
         flags: ColumnFlags::NOT_NULL,

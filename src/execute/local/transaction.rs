@@ -124,6 +124,7 @@ pub(super) async fn lock(
     let said = conn.run_bytes(&routed.buffer[part.text.clone()]).await;
     said.map_err(|error| names::in_error(&part.names, error))?;
     client.hold.bind(server);
+    client.forget_diagnostics(true);
     done(client).await
 }
 
