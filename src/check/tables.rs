@@ -232,7 +232,7 @@ impl Table<'_> {
     fn remedy_of_missing(&self, missing: &[String], there: usize) -> String {
         let make = "run CREATE TABLE through Bifold again: it makes what is missing";
         let next = |sharded: &Sharded| Some(sharded.pattern.physical_name(SubtableNo(u16::try_from(there).ok()?)));
-        let ends_early = there > 0 && self.rule.sharded().and_then(|sharded| next(sharded)).as_ref() == missing.first();
+        let ends_early = there > 0 && self.rule.sharded().and_then(next).as_ref() == missing.first();
         match ends_early {
             true => format!(
                 "if rows were stored with tables = {there}, write that again, since T is fixed for good; else {make}"
