@@ -268,11 +268,16 @@ pub(super) fn file_format_args(flavour: Flavour) -> &'static [&'static str] {
     }
 }
 
+/// Below the ports that the system gives to outgoing connections: a server that is killed and
+/// started again must find its own port free.
+const PORTS: std::ops::Range<u16> = 12_000..32_000;
+
 fn free_port() -> Result<u16> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|cause| Error::operator("no free loopback port").because(cause))
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    std::iter::repeat_with(|| rand::random_range(PORTS))
+        .take(1000)
+        .find(is_free)
+        .ok_or_else(|| Error::operator("no free loopback port"))
 }
 
 fn write_file(path: &Path, text: &str) -> Result<()> {
