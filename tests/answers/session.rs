@@ -529,6 +529,20 @@ fn unsharded_tables_are_checked_and_analysed() {
 }
 
 #[test]
+fn a_set_to_default_and_back_reaches_the_connection() {
+    with_tables(|both| {
+        let read = "SELECT note, 'x\\'  FROM orders WHERE uid = 5";
+        all(both, &["SET sql_mode = 'NO_BACKSLASH_ESCAPES'", read, "SET sql_mode = DEFAULT"]);
+        // Known by now, so that no server is asked; the connection was set to DEFAULT.
+        all(
+            both,
+            &["SET sql_mode = 'NO_BACKSLASH_ESCAPES'", read, "SET sql_mode = DEFAULT, autocommit = 'wrong'", read],
+        );
+        all(both, &["SET sql_mode = DEFAULT", "SELECT note FROM orders WHERE uid = 5", "SELECT @@sql_mode"]);
+    });
+}
+
+#[test]
 fn a_set_is_remembered_and_right_for_the_next_session() {
     with_tables(|both| {
         for _ in 0..3 {

@@ -17,6 +17,15 @@ use crate::sql::Flavour;
 use crate::transaction::Ending;
 
 pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut Routed, steps: &[Step]) -> Result<()> {
+    let before = client.state().clone();
+    if let Err(error) = take(running, client, routed, steps).await {
+        client.set_state(before, running.engine);
+        return Err(error);
+    }
+    done(client).await
+}
+
+async fn take(running: &Running<'_>, client: &mut Client, routed: &mut Routed, steps: &[Step]) -> Result<()> {
     for step in steps {
         match step {
             Step::Check { variable, value, allowed, why } => {
@@ -25,7 +34,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut
                     return Err(Error::refused(format!("Bifold: {variable} can't be set to {}: {why}.", value.text())));
                 }
             }
-            Step::Server(planned) => on_server(running, client, routed, planned).await?,
+            Step::Server(planned) => on_server(running, client, routed, planned, steps).await?,
             Step::Default(setting) => forget(running, client, setting),
             Step::DefaultIfZero { setting, value } => {
                 if matches!(given(running, client, routed, value).await?, Given::Integer(0) | Given::Default) {
@@ -43,7 +52,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut
             }
         }
     }
-    done(client).await
+    Ok(())
 }
 
 /// What is remembered needs no server; what warned is not remembered, for the warning's sake.
@@ -75,6 +84,7 @@ async fn on_server(
     client: &mut Client,
     routed: &mut Routed,
     planned: &Arc<Planned>,
+    steps: &[Step],
 ) -> Result<()> {
     let setting = Running { planned, ..*running };
     let Plan::Single(single) = &planned.plan else {
@@ -84,10 +94,18 @@ async fn on_server(
     let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
     conn.run_bytes(&routed.buffer[routed.parts[0].text.clone()]).await?;
+    // What the text set to DEFAULT is so on this connection; should the session not follow, or come
+    // back to what it was, the connection has to be brought there.
+    for step in steps {
+        if let Step::Default(setting) = step {
+            let state = running.engine.states.without(conn.state(), setting);
+            conn.now_in(state);
+        }
+    }
     settings::follow(client, running.engine, server, &planned.assigns).await
 }
 
-/// Back to what a connection has at first; the connection that was set so has it already.
+/// Back to what a connection has at first.
 fn forget(running: &Running<'_>, client: &mut Client, setting: &Setting) {
     let state = running.engine.states.without(client.state(), setting);
     client.set_state(state, running.engine);
