@@ -143,7 +143,7 @@ pub enum Transaction {
     Release(Name),
 }
 
-/// AND [NO] CHAIN, [NO] RELEASE; `None` when left out, since `completion_type` decides then.
+/// `AND [NO] CHAIN`, `[NO] RELEASE`; `None` when left out, since `completion_type` decides then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     pub chain: Option<bool>,
