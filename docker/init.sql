@@ -4,5 +4,5 @@ GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, REFERENCES, INDEX, ALTER, CR
   LOCK TABLES, EXECUTE, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EVENT, TRIGGER
   ON `mall\_%`.* TO 'bifold'@'%';
 -- For transactions over several servers: the table of their outcomes, and the list of what is prepared.
-GRANT SELECT, INSERT, DELETE, CREATE ON `bifold`.* TO 'bifold'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `bifold`.* TO 'bifold'@'%';
 GRANT XA_RECOVER_ADMIN ON *.* TO 'bifold'@'%';

@@ -22,6 +22,9 @@ pub mod wire;
 // Servers, shards, table rules, the place of a key: pure.
 pub mod topology;
 
+// What several proxies share: worker numbers, who is there, the version of the layout, jobs.
+pub mod meta;
+
 // The text of a statement: tokens, fingerprint, tree.
 pub mod sql;
 

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         .build()
         .map_err(|error| Error::proxy("Bifold: the runtime can't be started.").because(error))?;
     let rows = runtime.block_on(async {
-        let server = Server::start(config, WORKER, Duty::Look).await?;
+        let server = Server::start(config, Some(WORKER), Duty::Look).await?;
         let port = server.address()?.port();
         let (told, stop) = oneshot::channel::<()>();
         let serving = server.run(async { drop(stop.await) });

@@ -24,7 +24,11 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let config = load(&arguments.config)?;
     eprint!("{}", config.warnings);
-    let worker = arguments.worker.worker(&Pod::of_this_process(), config.workers)?;
+    let pod = Pod::of_this_process();
+    let worker = match config.meta {
+        Some(_) => arguments.worker.wanted(&pod, config.workers)?,
+        None => Some(arguments.worker.worker(&pod, config.workers)?),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

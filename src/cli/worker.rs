@@ -45,6 +45,14 @@ impl WorkerArgument {
         WorkerArgument { worker: Some(worker) }
     }
 
+    /// The number to ask for where the store gives them out; `None`: any.
+    pub fn wanted(self, pod: &Pod, allowed: Workers) -> Result<Option<u32>> {
+        match self.worker.is_some() || pod.ordinal().is_some() {
+            true => self.worker(pod, allowed).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// The number, within what the topology allows. A pod's number counts from the first of them.
     pub fn worker(self, pod: &Pod, allowed: Workers) -> Result<u32> {
         let (worker, whose) = match (self.worker, pod.ordinal()) {
@@ -66,7 +74,7 @@ impl WorkerArgument {
 
 fn remedy(allowed: Workers) -> String {
     format!(
-        "start each proxy with its own --worker N (or BIFOLD_WORKER=N), N from {} to {}; two proxies of one number would issue the same ids",
+        "start each proxy with its own --worker N (or BIFOLD_WORKER=N), N from {} to {}; two proxies of one number would issue the same ids. With a section [meta] they are leased",
         allowed.first, allowed.last
     )
 }

@@ -256,6 +256,20 @@ pub const KEYS: &[Key] = &[
         "Numbers that this cluster may use, both ends included, where other services issue ids of their own.",
     ),
     key(
+        "meta",
+        Kind::Section,
+        Absent,
+        "",
+        "What several proxies share: worker numbers, the version of the layout, expansions. Left out, each proxy is alone.",
+    ),
+    key(
+        "meta.server",
+        Kind::Name,
+        Required,
+        "a name that no server has",
+        "The server whose database `bifold` holds it, in the table `meta`, which `serve` makes.",
+    ),
+    key(
         "server",
         Kind::Sections,
         Required,

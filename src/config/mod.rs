@@ -39,6 +39,7 @@ pub struct Config {
     pub schemas: Vec<Schema>,
     /// The worker numbers that this cluster may use, both ends included.
     pub workers: Workers,
+    pub meta: Option<Meta>,
     /// Warnings of the file: what is allowed and still worth a look.
     pub warnings: Findings,
     /// For findings at a key that only the servers can tell.
@@ -195,6 +196,13 @@ pub enum UniquePerPlace {
 pub struct Workers {
     pub first: u32,
     pub last: u32,
+}
+
+/// Where the proxies of a cluster keep what they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Position in `Config::servers`.
+    pub server: usize,
 }
 
 impl Workers {

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::plan::cache::PlanCache;
 use crate::plan::{Plan, Planned};
 use crate::shard::Servers;
+use crate::snowflake::WorkerLease;
 use crate::topology::weight::{Question, Weights};
 use crate::topology::{ServerNo, Topology};
 use crate::transaction::Coordinator;
@@ -58,7 +59,7 @@ pub enum Duty {
 
 impl Engine {
     /// Looks at the servers once.
-    pub async fn start(config: Config, worker: u32, duty: Duty) -> Result<Self> {
+    pub async fn start(config: Config, lease: Arc<dyn WorkerLease>, duty: Duty) -> Result<Self> {
         let topology = Arc::new(Topology::new(&config, 1));
         let states = States::default();
         let servers = Servers::new(&topology, &config.backend, &states)?;
@@ -70,7 +71,7 @@ impl Engine {
         }
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
         Ok(Engine {
-            ids: Generators::new(&topology, worker)?,
+            ids: Generators::new(&topology, lease)?,
             catalog: Catalog::default(),
             plans: PlanCache::new(PLANS),
             transitions: Transitions::default(),

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, Result};
 use crate::route::Ids;
-use crate::snowflake::{Carried, CarryingGenerator, FixedWorker, Generator, Issuer, Run, SystemClock};
+use crate::snowflake::{Carried, CarryingGenerator, Generator, Issuer, Run, SystemClock, WorkerLease};
 use crate::topology::{Place, Schema, TableRule, Topology};
 
 /// By schema and table.
@@ -21,8 +21,8 @@ enum Kind {
 }
 
 impl Generators {
-    pub fn new(topology: &Topology, worker: u32) -> Result<Self> {
-        let issuer = Issuer::new(Arc::new(SystemClock), Arc::new(FixedWorker(worker)));
+    pub fn new(topology: &Topology, lease: Arc<dyn WorkerLease>) -> Result<Self> {
+        let issuer = Issuer::new(Arc::new(SystemClock), lease);
         let mut generators = Generators::default();
         for schema in topology.schemas() {
             let of_schema = generators.0.entry(schema.name.as_str().into()).or_default();

@@ -9,6 +9,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::folder::Folder;
 use super::watchdog;
 use crate::error::{Error, Result};
@@ -67,6 +69,29 @@ impl Proxy {
         let _ = self.child.kill();
         if self.child.wait().is_ok() {
             watchdog::forget(&self.child);
+        }
+    }
+
+    /// SIGSTOP: it keeps its connections and does nothing.
+    pub fn stall(&self) {
+        self.signal(Signal::STOP);
+    }
+    /// SIGCONT after [`Proxy::stall`].
+    pub fn unstall(&self) {
+        self.signal(Signal::CONT);
+    }
+    /// SIGTERM: it ends by itself, and is reaped.
+    pub fn stop(&mut self) {
+        self.signal(Signal::TERM);
+        if self.child.wait().is_ok() {
+            watchdog::forget(&self.child);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // The child is not reaped yet, so the number is still its own.
+            let _ = kill_process(pid, signal);
         }
     }
 

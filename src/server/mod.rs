@@ -1,6 +1,8 @@
 //! Everything put together in one place: the engine, the listening socket, the clients and their
 //! bound, and the end of it all.
 
+mod shared;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,8 +18,10 @@ use crate::error::{Error, Result, code};
 use crate::execute::{ClientId, Duty, Engine};
 use crate::protocol::err::ErrPacket;
 use crate::session::{Session, log_in, offer};
+use crate::snowflake::FixedWorker;
 use crate::wire::login::Offer;
 use crate::wire::{Framed, Peer};
+use shared::Shared;
 
 /// How long open sessions get to finish when the proxy is told to stop.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -28,22 +32,30 @@ pub struct Server {
     offer: Arc<Offer>,
     places: Arc<Semaphore>,
     next_id: AtomicU32,
+    /// `None`: this proxy is alone.
+    shared: Option<Shared>,
 }
 
 impl Server {
     /// Looks at the servers and listens; serves nobody yet.
-    pub async fn start(config: Config, worker: u32, duty: Duty) -> Result<Self> {
+    /// `worker`: its number, which it must have where it is alone; with a store the lease decides.
+    pub async fn start(mut config: Config, worker: Option<u32>, duty: Duty) -> Result<Self> {
+        let shared = Shared::join(&mut config, worker, duty).await?;
         let places =
             Arc::new(Semaphore::new(usize::try_from(config.limits.max_clients).unwrap_or(Semaphore::MAX_PERMITS)));
         let address = config.listen.mysql.clone();
-        let engine = Arc::new(Engine::start(config, worker, duty).await?);
+        let lease = match &shared {
+            Some(shared) => shared.lease(),
+            None => Arc::new(FixedWorker(worker.ok_or_else(|| Error::operator("no worker number"))?)),
+        };
+        let engine = Arc::new(Engine::start(config, lease, duty).await?);
         let offer = Arc::new(offer(&engine.config, engine.profile.greeting_version.clone())?);
         let listener = TcpListener::bind(&address)
             .await
             .map_err(|error| Error::operator(format!(
                 "Bifold can't listen on {address}: {error}; give another address as listen.mysql in the topology file, or end the program that has this one"
             )))?;
-        Ok(Server { listener, engine, offer, places, next_id: AtomicU32::new(1) })
+        Ok(Server { listener, engine, offer, places, next_id: AtomicU32::new(1), shared })
     }
 
     pub fn address(&self) -> Result<SocketAddr> {
@@ -73,6 +85,9 @@ impl Server {
         drop(self.listener);
         let _ = timeout(DRAIN, async { while sessions.join_next().await.is_some() {} }).await;
         sessions.shutdown().await;
+        if let Some(shared) = self.shared {
+            shared.leave().await;
+        }
     }
 
     fn welcome(&self, tcp: TcpStream, from: SocketAddr, sessions: &mut JoinSet<()>) {

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::clock::Clock;
 use super::counter::{Counter, Fit, Shape, Step};
 use super::format::{Carried, Format, Parts};
-use super::worker::WorkerLease;
+use super::worker::{Hold, WorkerLease};
 use crate::config::IdLayout;
 use crate::error::{Error, Result};
 
@@ -139,7 +139,7 @@ impl Making {
     fn step(&self, counter: &Counter, want: u32, carried: Option<Carried>, fit: Fit) -> Result<Option<Run>> {
         let hold = self.issuer.lease.hold()?;
         let now = self.issuer.clock.unix_ms();
-        self.admit(now, hold.worker, hold.until_ms)?;
+        self.admit(now, hold)?;
         let layout = self.format.layout();
         match counter.take(now - layout.epoch_ms, want, fit, self.shape) {
             Step::Run { first, count } => {
@@ -158,9 +158,16 @@ impl Making {
         }
     }
 
-    fn admit(&self, now: u64, worker: u32, until_ms: u64) -> Result<()> {
-        if now > until_ms {
+    fn admit(&self, now: u64, hold: Hold) -> Result<()> {
+        let worker = hold.worker;
+        if now > hold.until_ms {
             return Err(Error::proxy("the right to issue ids has expired on this proxy: try again").retryable());
+        }
+        if now <= hold.after_ms {
+            return Err(Error::proxy(
+                "another proxy has had this worker number until now, by its clock: try again in a moment",
+            )
+            .retryable());
         }
         if u64::from(worker) >= self.format.workers() {
             let limit = self.format.workers();
@@ -189,7 +196,7 @@ mod tests {
     use super::*;
     use crate::config::{DEFAULT_EPOCH_MS, IdBits};
     use crate::snowflake::SystemClock;
-    use crate::snowflake::worker::{FixedWorker, Hold};
+    use crate::snowflake::worker::FixedWorker;
 
     const PLAIN: IdLayout = IdLayout { bits: IdBits::PLAIN, epoch_ms: DEFAULT_EPOCH_MS, tag: 0, carries: None };
     const CARRYING: IdLayout =
@@ -249,7 +256,7 @@ mod tests {
 
     impl WorkerLease for Until {
         fn hold(&self) -> Result<Hold> {
-            Ok(Hold { worker: 1, until_ms: self.0 })
+            Ok(Hold { worker: 1, after_ms: 0, until_ms: self.0 })
         }
     }
 

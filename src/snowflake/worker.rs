@@ -12,6 +12,8 @@ pub trait WorkerLease: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
     pub worker: u32,
+    /// Nor this one or an earlier one: the number's holder before may have issued ids up to it. 0: there was none.
+    pub after_ms: u64,
     /// No id may carry a later time than this, in milliseconds of Unix time.
     pub until_ms: u64,
 }
@@ -22,6 +24,6 @@ pub struct FixedWorker(pub u32);
 
 impl WorkerLease for FixedWorker {
     fn hold(&self) -> Result<Hold> {
-        Ok(Hold { worker: self.0, until_ms: u64::MAX })
+        Ok(Hold { worker: self.0, after_ms: 0, until_ms: u64::MAX })
     }
 }

@@ -124,6 +124,6 @@ pub fn grants(user: &str, is_mariadb: bool) -> Vec<String> {
 pub const DATABASE: &str = "bifold";
 
 /// On `bifold`.*
-pub const RIGHTS: [&str; 4] = ["SELECT", "INSERT", "DELETE", "CREATE"];
+pub const RIGHTS: [&str; 5] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE"];
 /// MySQL shows XA RECOVER only with it.
 pub const RECOVER_RIGHT: &str = "XA_RECOVER_ADMIN";

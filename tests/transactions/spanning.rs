@@ -223,7 +223,7 @@ fn without_its_grants_a_second_server_is_refused_with_the_remedy() {
         assert!(
             code == 1235
                 && text.contains("server s1")
-                && text.contains("GRANT SELECT, INSERT, DELETE, CREATE ON `bifold`"),
+                && text.contains("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `bifold`"),
             "{text}"
         );
         let recovers = text.contains("XA_RECOVER_ADMIN");

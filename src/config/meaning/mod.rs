@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::finding::{Finding, Findings, KeyLines, Severity};
 use super::load::Surroundings;
 use super::written::Node;
-use super::{Config, IdLayout, Schema, TableKind, Transactions, Workers};
+use super::{Config, IdLayout, Meta, Schema, TableKind, Transactions, Workers};
 
 /// What builders share: the surroundings, and where mistakes are told.
 struct Teller<'a> {
@@ -31,6 +31,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
     let schemas = schema::schemas(root.at("schema"), &servers, &mut teller);
     let users = access::users(root.at("user"), root.at("schema"), &mut teller);
     let workers = workers(root.at("workers"), &schemas, &mut teller);
+    let meta = meta(root.at("meta"), &servers, &mut teller);
     Some(Config {
         cluster: cluster?,
         transactions: transactions(root.at("cluster").at("transactions"))?,
@@ -41,6 +42,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
         servers: servers.list,
         schemas,
         workers: workers?,
+        meta: meta?,
         warnings: Findings::default(),
         lines: KeyLines::new(lines(root)),
     })
@@ -73,6 +75,20 @@ fn transactions(node: &Node) -> Option<Transactions> {
         "single" => Transactions::Single,
         _ => Transactions::Atomic,
     })
+}
+
+/// `None`: a mistake; `Some(None)`: there is no such section.
+fn meta(node: &Node, servers: &servers::Servers, teller: &mut Teller<'_>) -> Option<Option<Meta>> {
+    if node.is_absent() {
+        return Some(None);
+    }
+    let name = node.at("server");
+    let text = name.text()?;
+    let server = servers.names.iter().position(|known| known == text);
+    if server.is_none() && !servers.unknown {
+        teller.mistake(name, format!("\"{text}\" is no server of this file"), "name one of the [[server]] sections");
+    }
+    server.map(|server| Some(Meta { server }))
 }
 
 /// The worker numbers: all that the narrowest worker field holds, or a range within.

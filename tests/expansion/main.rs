@@ -1,0 +1,6 @@
+//! Several proxies that share a store: worker numbers, layouts, and the doubling of the databases.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod leases;
