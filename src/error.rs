@@ -48,6 +48,8 @@ pub mod code {
     pub const TABLE_DENIED: (u16, &[u8; 5]) = (1142, b"42000");
     pub const NO_SUCH_TABLE: (u16, &[u8; 5]) = (1146, b"42S02");
     pub const PACKET_TOO_LARGE: (u16, &[u8; 5]) = (1153, b"08S01");
+    pub const LOCK_WAIT: (u16, &[u8; 5]) = (1205, b"HY000");
+    pub const DEADLOCK: (u16, &[u8; 5]) = (1213, b"40001");
     pub const WRONG_ARGUMENTS: (u16, &[u8; 5]) = (1210, b"HY000");
     pub const SPECIFIC_ACCESS_DENIED: (u16, &[u8; 5]) = (1227, b"42000");
     pub const NOT_SUPPORTED: (u16, &[u8; 5]) = (1235, b"42000");

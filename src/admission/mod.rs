@@ -3,11 +3,15 @@
 //! first, and there are no more tickets than the smallest pool has connections: with a ticket in
 //! hand a connection to every server is sure to come free. Statements for one place need none.
 
+mod gate;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+pub use gate::{Gate, Pass};
 
 use crate::error::{Blame, Error, Result, code};
 

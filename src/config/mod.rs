@@ -40,6 +40,10 @@ pub struct Config {
     /// The worker numbers that this cluster may use, both ends included.
     pub workers: Workers,
     pub meta: Option<Meta>,
+    /// Of the layout: not from the file, but from the store.
+    pub version: u64,
+    /// Shards may hold rows that they no longer own; likewise.
+    pub dirty: bool,
     /// Warnings of the file: what is allowed and still worth a look.
     pub warnings: Findings,
     /// For findings at a key that only the servers can tell.

@@ -1,11 +1,15 @@
 //! [`Client`]: one client's connection and all that the proxy keeps for it between statements.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use super::engine::Engine;
+use super::engine::{Engine, Sharing};
+use super::statement::Flow;
+use crate::admission::Pass;
 use crate::config::User;
 use crate::context::{Setting, State};
 use crate::error::{Blame, Error, Result, code};
+use crate::plan::{Plan, Planned};
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::{Capabilities, Status};
@@ -33,6 +37,8 @@ pub struct Client {
     pub hold: Hold,
     pub memory: Memory,
     pub(super) settings: Settings,
+    /// While it holds connections that may write.
+    pass: Option<Pass>,
 }
 
 /// What the last statements left for session functions and SHOW WARNINGS.
@@ -111,6 +117,7 @@ impl Client {
             hold,
             memory: Memory::default(),
             settings,
+            pass: None,
         }
     }
 
@@ -227,7 +234,45 @@ impl Client {
 
     /// Gives back what nothing binds.
     pub async fn settle(&mut self) -> Result<()> {
-        self.hold.settle(std::mem::take(&mut self.memory.in_error)).await
+        let settled = self.hold.settle(std::mem::take(&mut self.memory.in_error)).await;
+        if self.pass.is_some() && self.hold.is_free() {
+            self.pass = None;
+        }
+        settled
+    }
+
+    // While the layout changes
+
+    /// Before a statement is carried out: one that writes, or stands in a transaction, needs the
+    /// gate's pass, which the session then has until it holds no connection.
+    pub(super) async fn enter(&mut self, sharing: &Sharing, planned: &Planned) -> Result<Flow> {
+        if let Some(pass) = &self.pass {
+            if !pass.is_given_up() {
+                return Ok(Flow::Done);
+            }
+            self.hold.abandon().await;
+            self.pass = None;
+            let text = "Bifold: the transaction was rolled back, since the layout of the databases is changing. Begin it again.";
+            return Err(Error::new(Blame::Proxy, code::DEADLOCK, text).retryable());
+        }
+        if matches!(planned.plan, Plan::Ddl(_)) && sharing.expanding.load(Ordering::Relaxed) {
+            return Err(Error::refused(
+                "Bifold: definitions can't be changed while the databases are being doubled: try again when `bifold expand status` says that it is done.",
+            ));
+        }
+        let transacts = self.hold.in_transaction() || !self.settings.autocommit;
+        if !planned.plan.needs_pass(transacts) {
+            return Ok(Flow::Done);
+        }
+        self.pass = sharing.gate.enter();
+        Ok(if self.pass.is_some() { Flow::Done } else { Flow::Held })
+    }
+
+    /// Between two statements, when no connection is held: places are looked for there from now on.
+    pub fn move_to(&mut self, engine: &Engine) {
+        self.hold.move_to(engine.coordinator.clone(), engine.tickets.clone());
+        let schema = self.schema.take();
+        self.schema = schema.and_then(|schema| engine.topology.schema(&schema.name).cloned());
     }
 
     // Replies of the proxy's own

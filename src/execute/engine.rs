@@ -3,21 +3,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::ddl::Turns;
 use super::ids::Generators;
 use super::profile::Profile;
 use super::settings::Transitions;
-use crate::admission::Tickets;
+use crate::admission::{Gate, Tickets};
 use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
 use crate::context::States;
 use crate::error::{Error, Result};
 use crate::plan::cache::PlanCache;
 use crate::plan::{Plan, Planned};
-use crate::shard::Servers;
+use crate::shard::{Fence, Servers};
 use crate::snowflake::WorkerLease;
 use crate::topology::weight::{Question, Weights};
 use crate::topology::{ServerNo, Topology};
@@ -28,24 +30,42 @@ use crate::transaction::recovery::Recovery;
 pub struct Engine {
     pub config: Config,
     /// By name.
-    users: HashMap<String, Arc<User>>,
+    users: Arc<HashMap<String, Arc<User>>>,
     pub topology: Arc<Topology>,
     pub servers: Servers,
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     pub plans: PlanCache,
-    pub states: States,
+    pub states: Arc<States>,
     pub transitions: Transitions,
-    pub ids: Generators,
-    pub weights: Weights,
+    pub ids: Arc<Generators>,
+    pub weights: Arc<Weights>,
     /// One DDL statement per table at a time.
-    pub turns: Turns,
+    pub turns: Arc<Turns>,
     /// How many statements over many places may be under way.
     pub fan_outs: Semaphore,
     /// What the servers are.
-    pub profile: Profile,
+    pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
     pub tickets: Arc<Tickets>,
-    _recovery: Option<Recovery>,
+    /// Where several proxies share a store: what holds writing while the layout changes.
+    pub sharing: Option<Sharing>,
+    recovery: Mutex<Option<Recovery>>,
+}
+
+/// What ties an engine to the other proxies of its cluster.
+#[derive(Clone, Debug)]
+pub struct Sharing {
+    pub gate: Arc<Gate>,
+    pub fence: Arc<Fence>,
+    /// An expansion is under way: definitions stay as they are.
+    pub expanding: Arc<AtomicBool>,
+}
+
+impl Sharing {
+    pub fn new(config: &Config) -> Self {
+        let fence = Arc::new(Fence::new(&config.cluster, config.version));
+        Sharing { gate: Arc::default(), fence, expanding: Arc::default() }
+    }
 }
 
 /// What a process is there for.
@@ -60,35 +80,76 @@ pub enum Duty {
 impl Engine {
     /// Looks at the servers once.
     pub async fn start(config: Config, lease: Arc<dyn WorkerLease>, duty: Duty) -> Result<Self> {
-        let topology = Arc::new(Topology::new(&config, 1));
-        let states = States::default();
-        let servers = Servers::new(&topology, &config.backend, &states)?;
+        let sharing = (config.meta.is_some() && duty == Duty::Serve).then(|| Sharing::new(&config));
+        let topology = Arc::new(Topology::new(&config, config.version));
+        let states = Arc::new(States::default());
+        let fence = sharing.as_ref().map(|sharing| &sharing.fence);
+        let servers = Servers::fenced(&topology, &config.backend, &states, fence)?;
         let profile = Profile::read(&topology, &servers).await?;
-        let coordinator =
-            Arc::new(Coordinator::new(&config.cluster, config.transactions, &config.backend.user, &servers));
-        if duty == Duty::Serve {
-            coordinator.prepare().await;
-        }
+        let coordinator = coordinator(&config, &servers, duty).await;
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
+        let users = config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect();
         Ok(Engine {
-            ids: Generators::new(&topology, lease)?,
-            catalog: Catalog::default(),
+            ids: Arc::new(Generators::new(&topology, lease)?),
+            catalog: Arc::default(),
             plans: PlanCache::new(PLANS),
             transitions: Transitions::default(),
-            users: config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect(),
-            weights: Weights::default(),
+            users: Arc::new(users),
+            weights: Arc::default(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
-            turns: Turns::default(),
+            turns: Arc::default(),
             config,
             topology,
             servers,
             states,
-            profile,
+            profile: Arc::new(profile),
             tickets,
-            _recovery: (duty == Duty::Serve).then(|| Recovery::start(&coordinator)),
+            sharing,
+            recovery: Mutex::new((duty == Duty::Serve).then(|| Recovery::start(&coordinator))),
             coordinator,
         })
     }
+
+    /// The engine of another layout, with connections and plans of its own. What does not depend
+    /// on places is the same: definitions, states of sessions, ids.
+    pub async fn succeed(&self, config: Config) -> Result<Self> {
+        let sharing = self
+            .sharing
+            .clone()
+            .map(|sharing| Sharing { fence: Arc::new(Fence::new(&config.cluster, config.version)), ..sharing });
+        let topology = Arc::new(Topology::new(&config, config.version));
+        let fence = sharing.as_ref().map(|sharing| &sharing.fence);
+        let servers = Servers::fenced(&topology, &config.backend, &self.states, fence)?;
+        let coordinator = coordinator(&config, &servers, Duty::Serve).await;
+        let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
+        Ok(Engine {
+            ids: self.ids.clone(),
+            catalog: self.catalog.clone(),
+            plans: PlanCache::new(PLANS),
+            transitions: Transitions::default(),
+            users: self.users.clone(),
+            weights: self.weights.clone(),
+            fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
+            turns: self.turns.clone(),
+            config,
+            topology,
+            servers,
+            states: self.states.clone(),
+            profile: self.profile.clone(),
+            tickets,
+            sharing,
+            recovery: Mutex::new(Some(Recovery::start(&coordinator))),
+            coordinator,
+        })
+    }
+}
+
+async fn coordinator(config: &Config, servers: &Servers, duty: Duty) -> Arc<Coordinator> {
+    let coordinator = Coordinator::new(&config.cluster, config.transactions, &config.backend.user, servers);
+    if duty == Duty::Serve {
+        coordinator.prepare().await;
+    }
+    Arc::new(coordinator)
 }
 
 /// A quarter of the connections, so that statements of one place stay quick; and few enough for
@@ -101,6 +162,17 @@ fn fan_outs(connections: u32) -> usize {
 const PLANS: usize = 64 << 20;
 
 impl Engine {
+    /// Another has taken its place: what it still runs ends, its idle connections are closed.
+    pub fn retire(&self) {
+        self.recovery.lock().take();
+        self.servers.iter().for_each(|server| server.close_all_idle());
+    }
+
+    /// A session may still go by it.
+    pub fn is_held(self: &Arc<Self>) -> bool {
+        Arc::strong_count(self) > 1
+    }
+
     pub fn user(&self, name: &[u8]) -> Option<&Arc<User>> {
         self.users.get(std::str::from_utf8(name).ok()?)
     }

@@ -2,6 +2,7 @@
 //! the session has to remember is noted.
 
 mod client;
+mod current;
 pub mod ddl;
 mod engine;
 mod exchange;
@@ -20,6 +21,7 @@ mod statement;
 mod tally;
 
 pub use client::{Client, ClientId, Diagnostic, Level, Memory};
-pub use engine::{Duty, Engine};
+pub use current::Current;
+pub use engine::{Duty, Engine, Sharing};
 pub use profile::Profile;
-pub use statement::{Bound, Scratch};
+pub use statement::{Bound, Flow, Scratch};

@@ -40,6 +40,16 @@ impl Scratch {
     }
 }
 
+/// What became of a statement.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It was answered.
+    Done,
+    /// Nothing was done yet: the gate is shut. It is to be run again when that is open.
+    Held,
+}
+
 /// The parameters of a prepared statement's execution.
 #[derive(Clone, Copy)]
 pub struct Bound<'a> {
@@ -60,7 +70,7 @@ pub struct Running<'a> {
 
 impl Engine {
     /// COM_QUERY.
-    pub async fn query(&self, client: &mut Client, scratch: &mut Scratch, text: &[u8]) -> Result<()> {
+    pub async fn query(&self, client: &mut Client, scratch: &mut Scratch, text: &[u8]) -> Result<Flow> {
         self.run(client, scratch, text, None).await
     }
 
@@ -71,7 +81,7 @@ impl Engine {
         scratch: &mut Scratch,
         text: &[u8],
         bound: Bound<'_>,
-    ) -> Result<()> {
+    ) -> Result<Flow> {
         self.run(client, scratch, text, Some(bound)).await
     }
 
@@ -114,7 +124,7 @@ impl Engine {
         scratch: &mut Scratch,
         text: &[u8],
         bound: Option<Bound<'_>>,
-    ) -> Result<()> {
+    ) -> Result<Flow> {
         // 1. Read once
         let Scratch { tokens, fingerprint, key, routed } = scratch;
         let source = read(client, text, tokens, fingerprint)?;
@@ -122,7 +132,13 @@ impl Engine {
         let planned = &self.plan(client, source, fingerprint, key).await?;
         let statement = Statement { source, fingerprint, params: bound.map(|bound| bound.values) };
         let running = Running { engine: self, planned, statement, bound };
-        // 3. Routed and carried out, by kind of plan
+        // 3. Let in, unless the layout is changing
+        if let Some(sharing) = &self.sharing
+            && let Flow::Held = client.enter(sharing, planned).await?
+        {
+            return Ok(Flow::Held);
+        }
+        // 4. Routed and carried out, by kind of plan
         match &planned.plan {
             Plan::Single(plan) => single::run(running, client, routed, plan).await,
             Plan::Scatter(plan) => {
@@ -135,6 +151,7 @@ impl Engine {
             Plan::Ddl(plan) => Box::pin(ddl::serve(running, client, plan)).await,
             Plan::Refusal(error) => Err(error.clone()),
         }
+        .map(|()| Flow::Done)
     }
 
     /// Looks the plan up, or makes it.

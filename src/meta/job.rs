@@ -74,6 +74,11 @@ impl Step {
         matches!(self, Step::Done | Step::Aborted)
     }
 
+    /// Proxies look many times a second.
+    pub fn hurries(self) -> bool {
+        matches!(self, Step::Proved | Step::Gated | Step::Promoted)
+    }
+
     /// Writing is held, or may be.
     pub fn is_gated(self) -> bool {
         matches!(self, Step::Gated | Step::Promoted)

@@ -119,6 +119,7 @@ impl Layout {
             .iter()
             .map(|server| Server { name: server.name.clone(), host: server.host.clone(), port: server.port })
             .collect();
+        (config.version, config.dirty) = (self.version, self.dirty);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Who is there: an entry for each running proxy, written again every few seconds, that says how far
 //! it has followed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,10 @@ pub struct Member {
     pub turn: u64,
     /// At that turn nothing that writes was under way any more.
     pub drained: bool,
+    /// Its connections by server, as the server numbers them, once it is drained: all others of
+    /// the account are nobody's.
+    #[serde(default)]
+    pub threads: BTreeMap<String, Vec<u32>>,
     /// A statement that began under an older layout is still under way.
     pub lingers: bool,
 }

@@ -1,6 +1,7 @@
 //! The embedded store: the table `bifold.meta` on a server of the cluster, over one connection that
 //! is made again when it breaks. All names carry the cluster's, so that clusters can share a server.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -22,6 +23,8 @@ pub struct SqlStore {
     server: String,
     opts: Opts,
     conn: Mutex<Option<Conn>>,
+    /// Of the connection; 0: none was made yet.
+    thread: AtomicU32,
 }
 
 impl SqlStore {
@@ -33,6 +36,7 @@ impl SqlStore {
             server: server.name.clone(),
             opts: opts(server, &config.backend).into(),
             conn: Mutex::new(None),
+            thread: AtomicU32::new(0),
         })
     }
 
@@ -43,6 +47,12 @@ impl SqlStore {
         }
         self.rows("CREATE DATABASE IF NOT EXISTS bifold", Params::Empty).await?;
         self.rows(TABLE, Params::Empty).await.map(drop)
+    }
+
+    /// The server, and the number that it gives the connection.
+    pub fn thread(&self) -> Option<(String, u32)> {
+        let thread = self.thread.load(Ordering::Relaxed);
+        (thread != 0).then(|| (self.server.clone(), thread))
     }
 
     fn full(&self, name: &str) -> String {
@@ -62,6 +72,7 @@ impl SqlStore {
                 Some(conn) => conn,
                 None => Conn::new(self.opts.clone()).await?,
             };
+            self.thread.store(conn.id(), Ordering::Relaxed);
             let rows: Vec<Row> = conn.exec(sql, params).await?;
             let affected = conn.affected_rows();
             *held = Some(conn);

@@ -154,6 +154,20 @@ pub enum Plan {
     Refusal(Error),
 }
 
+impl Plan {
+    /// Running it writes, locks or binds; or it opens a transaction on a server, be it by reading.
+    /// `transacts`: it would stand in one.
+    pub fn needs_pass(&self, transacts: bool) -> bool {
+        match self {
+            Plan::Local(local) => local.needs_pass(transacts),
+            Plan::Single(single) => transacts || single.effect != Effect::Read || single.bind.is_some(),
+            Plan::Scatter(_) => transacts,
+            Plan::Insert(_) | Plan::WriteScatter(_) | Plan::Ddl(_) => true,
+            Plan::Refusal(_) => false,
+        }
+    }
+}
+
 /// The position of an item in the fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item(pub u32);

@@ -1,6 +1,7 @@
 //! Everything put together in one place: the engine, the listening socket, the clients and their
 //! bound, and the end of it all.
 
+mod follow;
 mod shared;
 
 use std::net::SocketAddr;
@@ -15,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::error::{Error, Result, code};
-use crate::execute::{ClientId, Duty, Engine};
+use crate::execute::{ClientId, Current, Duty, Engine};
 use crate::protocol::err::ErrPacket;
 use crate::session::{Session, log_in, offer};
 use crate::snowflake::FixedWorker;
@@ -28,7 +29,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 
 pub struct Server {
     listener: TcpListener,
-    engine: Arc<Engine>,
+    current: Arc<Current>,
     offer: Arc<Offer>,
     places: Arc<Semaphore>,
     next_id: AtomicU32,
@@ -40,7 +41,7 @@ impl Server {
     /// Looks at the servers and listens; serves nobody yet.
     /// `worker`: its number, which it must have where it is alone; with a store the lease decides.
     pub async fn start(mut config: Config, worker: Option<u32>, duty: Duty) -> Result<Self> {
-        let shared = Shared::join(&mut config, worker, duty).await?;
+        let mut shared = Shared::join(&mut config, worker, duty).await?;
         let places =
             Arc::new(Semaphore::new(usize::try_from(config.limits.max_clients).unwrap_or(Semaphore::MAX_PERMITS)));
         let address = config.listen.mysql.clone();
@@ -49,13 +50,17 @@ impl Server {
             None => Arc::new(FixedWorker(worker.ok_or_else(|| Error::operator("no worker number"))?)),
         };
         let engine = Arc::new(Engine::start(config, lease, duty).await?);
+        let current = Arc::new(Current::new(engine.clone()));
+        if let Some(shared) = &mut shared {
+            shared.follow(&current).await?;
+        }
         let offer = Arc::new(offer(&engine.config, engine.profile.greeting_version.clone())?);
         let listener = TcpListener::bind(&address)
             .await
             .map_err(|error| Error::operator(format!(
                 "Bifold can't listen on {address}: {error}; give another address as listen.mysql in the topology file, or end the program that has this one"
             )))?;
-        Ok(Server { listener, engine, offer, places, next_id: AtomicU32::new(1), shared })
+        Ok(Server { listener, current, offer, places, next_id: AtomicU32::new(1), shared })
     }
 
     pub fn address(&self) -> Result<SocketAddr> {
@@ -91,9 +96,10 @@ impl Server {
     }
 
     fn welcome(&self, tcp: TcpStream, from: SocketAddr, sessions: &mut JoinSet<()>) {
-        let (engine, offer, places) = (self.engine.clone(), self.offer.clone(), self.places.clone());
+        let (current, offer, places) = (self.current.clone(), self.offer.clone(), self.places.clone());
         let id = ClientId(self.next_id.fetch_add(1, Ordering::Relaxed));
         sessions.spawn(async move {
+            let engine = current.engine();
             let mut wire = Framed::new(tcp, Peer::Client, engine.config.limits.max_packet);
             let Ok(_place) = places.try_acquire_owned() else {
                 let full = Error::client(code::CON_COUNT, "Too many connections");
@@ -104,7 +110,7 @@ impl Server {
             let host = from.ip().to_canonical().to_string();
             match timeout(engine.config.limits.login, Box::pin(log_in(wire, id, host, &engine, &offer))).await {
                 Ok(Ok(None)) => {}
-                Ok(Ok(Some(client))) => Session::new(client, engine).serve().await,
+                Ok(Ok(Some(client))) => Session::new(client, current, engine).serve().await,
                 Ok(Err(error)) => tracing::info!(%from, %error, "login refused"),
                 Err(_) => tracing::info!(%from, "login took too long"),
             }

@@ -6,10 +6,11 @@ mod login;
 mod prepared;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::context::State;
-use crate::error::{Error, Result, code};
-use crate::execute::{Client, Engine, Scratch};
+use crate::error::{Blame, Error, Result, code};
+use crate::execute::{Client, Current, Engine, Flow, Scratch};
 use crate::protocol::Command;
 use crate::wire::Packet;
 
@@ -19,6 +20,8 @@ use prepared::Statements;
 
 pub struct Session {
     client: Client,
+    current: Arc<Current>,
+    /// What it went by last.
     engine: Arc<Engine>,
     statements: Statements,
     scratch: Scratch,
@@ -30,14 +33,28 @@ pub struct Session {
 /// What follows a command.
 enum Next {
     Command,
+    /// The same one, when the gate is open again.
+    Again,
     End,
 }
 
+impl From<Flow> for Next {
+    fn from(flow: Flow) -> Self {
+        match flow {
+            Flow::Done => Next::Command,
+            Flow::Held => Next::Again,
+        }
+    }
+}
+
+/// A statement is held before the gate for so long at most.
+const HELD: Duration = Duration::from_secs(60);
+
 impl Session {
-    pub fn new(client: Client, engine: Arc<Engine>) -> Self {
+    pub fn new(client: Client, current: Arc<Current>, engine: Arc<Engine>) -> Self {
         let idle = Idle::new(engine.config.limits.idle);
         let login = client.state().clone();
-        Session { client, engine, statements: Statements::default(), scratch: Scratch::default(), idle, login }
+        Session { client, current, engine, statements: Statements::default(), scratch: Scratch::default(), idle, login }
     }
 
     /// Serves the client until it leaves or can't be served any more. Whatever it still held on
@@ -56,8 +73,8 @@ impl Session {
             // 1. One command
             let Some(packet) = self.next_command().await? else { return Ok(()) };
             // 2. carried out, its reply sent
-            match self.carry_out(&packet).await {
-                Ok(Next::Command) => {}
+            match self.carried_out(&packet).await {
+                Ok(Next::Command | Next::Again) => {}
                 Ok(Next::End) => return Ok(()),
                 Err(error) if error.ends_session() => return Err(error),
                 // 3. or the error that it met
@@ -86,13 +103,44 @@ impl Session {
         }
     }
 
+    /// A statement that was held is run as if it had come now.
+    async fn carried_out(&mut self, packet: &[u8]) -> Result<Next> {
+        loop {
+            match self.carry_out(packet).await? {
+                Next::Again => Box::pin(self.opened()).await?,
+                next => return Ok(next),
+            }
+        }
+    }
+
+    async fn opened(&self) -> Result<()> {
+        let Some(sharing) = &self.engine.sharing else { return Ok(()) };
+        if sharing.gate.wait(HELD).await {
+            return Ok(());
+        }
+        let text = format!(
+            "Bifold: the layout of the databases is changing; the statement was held for {} s and not run. Try again.",
+            HELD.as_secs()
+        );
+        Err(Error::new(Blame::Proxy, code::LOCK_WAIT, text).retryable())
+    }
+
+    /// Goes over to the layout in force, once nothing is held that belongs to another.
+    fn follow(&mut self) {
+        if !self.current.is(&self.engine) && self.client.hold.is_free() {
+            self.engine = self.current.engine();
+            self.client.move_to(&self.engine);
+        }
+    }
+
     async fn carry_out(&mut self, packet: &[u8]) -> Result<Next> {
         let (command, body) = command(packet)?;
+        self.follow();
         let (client, engine, scratch) = (&mut self.client, &*self.engine, &mut self.scratch);
         match command {
-            Command::Query => engine.query(client, scratch, body).await?,
+            Command::Query => return Ok(engine.query(client, scratch, body).await?.into()),
             Command::StmtPrepare => Box::pin(self.statements.prepare(engine, client, scratch, body)).await?,
-            Command::StmtExecute => self.statements.execute(engine, client, scratch, packet).await?,
+            Command::StmtExecute => return Ok(self.statements.execute(engine, client, scratch, packet).await?.into()),
             Command::StmtSendLongData => self.statements.long_data(packet),
             Command::StmtReset => self.statements.reset(client, body).await?,
             Command::StmtClose => self.statements.close(body),

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result, code};
-use crate::execute::{Bound, Client, Engine, Scratch};
+use crate::execute::{Bound, Client, Engine, Flow, Scratch};
 use crate::protocol::execute::{Bindings, Execute, LongData};
 
 /// So much long data may wait for one statement's execution.
@@ -58,11 +58,13 @@ impl Statements {
         client: &mut Client,
         scratch: &mut Scratch,
         packet: &[u8],
-    ) -> Result<()> {
+    ) -> Result<Flow> {
         let id = Execute::statement(packet)?;
         let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
         let executed = statement.execute(engine, client, scratch, packet).await;
-        statement.forget_long_data();
+        if !matches!(executed, Ok(Flow::Held)) {
+            statement.forget_long_data();
+        }
         executed
     }
 
@@ -100,7 +102,7 @@ impl Statement {
         client: &mut Client,
         scratch: &mut Scratch,
         packet: &[u8],
-    ) -> Result<()> {
+    ) -> Result<Flow> {
         if self.too_long {
             return Err(Error::client(code::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_send_long_data"));
         }

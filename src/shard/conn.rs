@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::fence::{self, Fence};
 use super::login::Login;
 use super::statements::{Prepared, Statements};
 use crate::context::State;
@@ -72,6 +73,8 @@ pub struct Conn {
     statements: Statements,
     /// It waits for locks for a shorter time than its settings say.
     impatient: bool,
+    /// Where it is listed.
+    fenced: Option<(Arc<Fence>, Box<str>)>,
 }
 
 impl ReplyShape {
@@ -95,7 +98,7 @@ impl ReplyShape {
 impl Conn {
     pub async fn open(login: &Login, shape: ReplyShape) -> Result<Self> {
         let server = login.open(shape).await?;
-        Ok(Conn {
+        let mut conn = Conn {
             wire: server.conn,
             thread: ServerThreadId(server.greeting.connection_id),
             shape,
@@ -105,7 +108,26 @@ impl Conn {
             pinned: false,
             statements: Statements::new(login.budget().clone()),
             impatient: false,
-        })
+            fenced: None,
+        };
+        if let Some(fence) = login.fence() {
+            conn.enter(fence, login.server()).await?;
+        }
+        Ok(conn)
+    }
+
+    /// The server may belong to a newer layout than this proxy goes by.
+    async fn enter(&mut self, fence: &Arc<Fence>, server: &str) -> Result<()> {
+        fence.joined(server, self.thread);
+        self.fenced = Some((fence.clone(), server.into()));
+        let version = match self.run(fence.question()).await {
+            Ok(answer) => {
+                answer.rows.first().and_then(|row| std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok())
+            }
+            Err(error) if fence::UNFENCED.contains(&error.code()) => None,
+            Err(error) => return Err(error),
+        };
+        fence.admit(server, version)
     }
 
     pub fn thread(&self) -> ServerThreadId {
@@ -364,6 +386,14 @@ impl Conn {
     fn close_statements(&mut self) {
         for id in self.statements.clear() {
             self.queue_close(id);
+        }
+    }
+}
+
+impl Drop for Conn {
+    fn drop(&mut self) {
+        if let Some((fence, server)) = &self.fenced {
+            fence.left(server, self.thread);
         }
     }
 }

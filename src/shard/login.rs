@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::conn::ReplyShape;
+use super::fence::Fence;
 use super::statements::Budget;
 use crate::config::{Backend, Secret};
 use crate::context::{Setting, State, States};
@@ -34,11 +35,17 @@ pub struct Login {
     connect: Duration,
     budget: Arc<Budget>,
     base: Arc<State>,
+    fence: Option<Arc<Fence>>,
     greeting_version: OnceLock<Vec<u8>>,
 }
 
 impl Login {
-    pub fn new(server: &crate::topology::Server, backend: &Backend, states: &States) -> Result<Self> {
+    pub fn new(
+        server: &crate::topology::Server,
+        backend: &Backend,
+        states: &States,
+        fence: Option<Arc<Fence>>,
+    ) -> Result<Self> {
         let setting = |name: &str, value: &str| (Setting::System(name.into()), value.to_owned());
         Ok(Login {
             server: server.name.clone(),
@@ -54,8 +61,17 @@ impl Login {
                 setting("character_set_results", "'utf8mb4'"),
                 setting("collation_connection", "'utf8mb4_general_ci'"),
             ]),
+            fence,
             greeting_version: OnceLock::new(),
         })
+    }
+
+    pub(super) fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub(super) fn fence(&self) -> Option<&Arc<Fence>> {
+        self.fence.as_ref()
     }
 
     /// The settings of a fresh login.

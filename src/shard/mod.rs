@@ -3,11 +3,13 @@
 //! and what becomes of the reply, is the caller's.
 
 mod conn;
+mod fence;
 mod janitor;
 mod login;
 mod pool;
 mod statements;
 
 pub use conn::{Answer, AnswerColumn, Conn, ReplyShape, Row, ServerThreadId};
+pub use fence::Fence;
 pub use pool::{Checkout, Server, Servers};
 pub use statements::Prepared;

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::conn::{Answer, Conn, ReplyShape};
+use super::fence::Fence;
 use super::janitor::Janitor;
 use super::login::Login;
 use crate::config::Backend;
@@ -53,8 +54,18 @@ pub struct Checkout {
 
 impl Servers {
     pub fn new(topology: &Topology, backend: &Backend, states: &States) -> Result<Self> {
-        let made = topology.servers().iter().map(|server| Server::start(server, backend, states));
+        Servers::fenced(topology, backend, states, None)
+    }
+
+    /// Connections to servers of a newer layout are refused.
+    pub fn fenced(topology: &Topology, backend: &Backend, states: &States, fence: Option<&Arc<Fence>>) -> Result<Self> {
+        let made = topology.servers().iter().map(|server| Server::start(server, backend, states, fence.cloned()));
         made.collect::<Result<_>>().map(Servers)
+    }
+
+    /// Is any connection lent?
+    pub fn are_busy(&self) -> bool {
+        self.iter().any(|server| server.counts().1 > 0)
     }
 
     pub fn get(&self, no: ServerNo) -> &Arc<Server> {
@@ -81,9 +92,14 @@ impl Servers {
 }
 
 impl Server {
-    fn start(server: &topology::Server, backend: &Backend, states: &States) -> Result<Arc<Self>> {
+    fn start(
+        server: &topology::Server,
+        backend: &Backend,
+        states: &States,
+        fence: Option<Arc<Fence>>,
+    ) -> Result<Arc<Self>> {
         let bound = usize::try_from(backend.connections).expect("32 bits fit");
-        let login = Login::new(server, backend, states)?;
+        let login = Login::new(server, backend, states, fence)?;
         Ok(Arc::new_cyclic(|this| Server {
             no: server.no,
             name: server.name.clone(),
@@ -184,6 +200,12 @@ impl Server {
         let stale = idle.iter().take_while(|idle| idle.since.elapsed() > self.idle_limit).count();
         let closing: Vec<Idle> = idle.drain(..stale).collect();
         drop(idle);
+        drop(closing);
+    }
+
+    /// None of them is needed any more.
+    pub fn close_all_idle(&self) {
+        let closing = std::mem::take(&mut *self.idle.lock());
         drop(closing);
     }
 

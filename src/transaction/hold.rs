@@ -294,6 +294,17 @@ impl Hold {
         self.release();
     }
 
+    /// No connection is held, be a transaction begun or not.
+    pub fn is_free(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The servers are others from now on; no connection is held.
+    pub fn move_to(&mut self, coordinator: Arc<Coordinator>, tickets: Arc<Tickets>) {
+        debug_assert!(self.is_free());
+        (self.coordinator, self.tickets) = (coordinator, tickets);
+    }
+
     /// A server that the session already holds; any will do for a statement without tables.
     pub fn any(&self) -> Option<ServerNo> {
         self.parts.first().map(|part| part.server)

@@ -43,6 +43,8 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
         schemas,
         workers: workers?,
         meta: meta?,
+        version: 1,
+        dirty: false,
         warnings: Findings::default(),
         lines: KeyLines::new(lines(root)),
     })

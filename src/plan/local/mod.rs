@@ -105,6 +105,16 @@ pub enum Local {
 }
 
 impl Local {
+    /// Like a plan's. What ends a transaction is never held.
+    pub fn needs_pass(&self, transacts: bool) -> bool {
+        match self {
+            Local::Transaction(Transaction::Begin { snapshot, .. }) => *snapshot,
+            Local::Transaction(_) | Local::Use(_) | Local::Unlock | Local::Route(_) => false,
+            Local::Lock(_) => true,
+            Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Describe(_) | Local::Explain(_) => transacts,
+        }
+    }
+
     /// Whether a server of this flavour prepares it (COM_STMT_PREPARE).
     pub fn is_preparable(&self, flavour: Flavour) -> bool {
         if flavour == Flavour::MariaDb {
