@@ -53,6 +53,9 @@ pub mod code {
     pub const WRONG_ARGUMENTS: (u16, &[u8; 5]) = (1210, b"HY000");
     pub const SPECIFIC_ACCESS_DENIED: (u16, &[u8; 5]) = (1227, b"42000");
     pub const NOT_SUPPORTED: (u16, &[u8; 5]) = (1235, b"42000");
+    pub const UNKNOWN_THREAD: (u16, &[u8; 5]) = (1094, b"HY000");
+    pub const NOT_OWNER: (u16, &[u8; 5]) = (1095, b"HY000");
+    pub const QUERY_INTERRUPTED: (u16, &[u8; 5]) = (1317, b"70100");
     pub const UNKNOWN_STMT: (u16, &[u8; 5]) = (1243, b"HY000");
     pub const MALFORMED: (u16, &[u8; 5]) = (1835, b"HY000");
     pub const SERVER_LOST: (u16, &[u8; 5]) = (2013, b"HY000");

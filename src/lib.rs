@@ -31,7 +31,8 @@ pub mod sql;
 // A session's settings as data, and their difference.
 pub mod context;
 
-// Live sessions: registry.
+// Live sessions: who they are, what each does, how to end it.
+pub mod registry;
 
 // One server's connections: login, pool, what is prepared.
 pub mod shard;

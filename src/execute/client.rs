@@ -1,5 +1,6 @@
 //! [`Client`]: one client's connection and all that the proxy keeps for it between statements.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,15 +14,12 @@ use crate::plan::{Plan, Planned};
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::{Capabilities, Status};
+use crate::registry::{ClientId, Entry, Who};
 use crate::shard::ReplyShape;
 use crate::sql::{Charset, Dialect, Flavour, Mode};
 use crate::topology::Schema;
 use crate::transaction::Hold;
 use crate::wire::Framed;
-
-/// The number that a client sees as its connection id; unique within this proxy's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ClientId(pub u32);
 
 #[derive(Debug)]
 pub struct Client {
@@ -34,6 +32,7 @@ pub struct Client {
     pub shape: ReplyShape,
     /// The default database.
     pub schema: Option<Arc<Schema>>,
+    pub entry: Entry,
     pub hold: Hold,
     pub memory: Memory,
     pub(super) settings: Settings,
@@ -98,22 +97,26 @@ impl Client {
         wire: Framed,
         id: ClientId,
         user: Arc<User>,
-        host: String,
+        host: SocketAddr,
         capabilities: Capabilities,
         state: Arc<State>,
         engine: &Engine,
     ) -> Self {
         let settings = Settings::of(state, engine);
-        let mut hold = Hold::new(engine.coordinator.clone(), engine.tickets.clone());
+        let address = host.ip().to_canonical();
+        let seen = SocketAddr::new(address, host.port()).to_string();
+        let entry = engine.registry.enter(id, Who { user: user.name.clone(), host: seen, schema: None });
+        let mut hold = Hold::new(engine.coordinator.clone(), engine.tickets.clone(), entry.listed().clone());
         hold.follow_autocommit(settings.autocommit);
         Client {
             wire,
             id,
             user,
-            host,
+            host: address.to_string(),
             capabilities,
             shape: ReplyShape::of(capabilities),
             schema: None,
+            entry,
             hold,
             memory: Memory::default(),
             settings,
@@ -178,17 +181,20 @@ impl Client {
 
     /// The schema of this name, if the user may use it.
     pub fn allowed_schema(&self, name: &str, engine: &Engine) -> Result<Arc<Schema>> {
-        let allowed = self.user.schemas.iter().any(|schema| schema == name);
-        engine.topology.schema(name).filter(|_| allowed).cloned().ok_or_else(|| {
-            let text = format!("Access denied for user '{}'@'%' to database '{name}'", self.user.name);
-            Error::client(code::DB_ACCESS_DENIED, text)
-        })
+        allowed_schema(&self.user, name, engine)
     }
 
     /// USE and COM_INIT_DB.
     pub async fn use_schema(&mut self, name: &str, engine: &Engine) -> Result<()> {
-        self.schema = Some(self.allowed_schema(name, engine)?);
+        let schema = self.allowed_schema(name, engine)?;
+        self.set_schema(Some(schema));
         self.reply_ok().await
+    }
+
+    /// The default schema from now on; the user may use it.
+    pub fn set_schema(&mut self, schema: Option<Arc<Schema>>) {
+        self.entry.listed().set_schema(schema.as_ref().map(|schema| schema.name.as_str()));
+        self.schema = schema;
     }
 
     /// COM_RESET_CONNECTION: the session is as after its login, but for its schema. MySQL forgets
@@ -206,6 +212,14 @@ impl Client {
         self.set_state(state, engine);
         self.memory = Memory::default();
         self.reply_ok().await
+    }
+
+    /// COM_CHANGE_USER: the session of another user begins, with these settings and no schema.
+    pub fn become_user(&mut self, user: Arc<User>, state: Arc<State>, engine: &Engine) {
+        self.user = user;
+        self.schema = None;
+        self.set_state(state, engine);
+        self.memory = Memory::default();
     }
 
     // After each command
@@ -289,10 +303,25 @@ impl Client {
         self.wire.flush().await
     }
 
+    /// A packet of text alone: COM_STATISTICS.
+    pub async fn reply_text(&mut self, text: &[u8]) -> Result<()> {
+        self.wire.queue_packet(text);
+        self.wire.flush().await
+    }
+
     pub async fn reply_error(&mut self, error: &Error) -> Result<()> {
         self.wire.queue_with(|out| ErrPacket::of(error).write(out));
         self.wire.flush().await
     }
+}
+
+/// The schema of this name, if that user may use it.
+pub fn allowed_schema(user: &User, name: &str, engine: &Engine) -> Result<Arc<Schema>> {
+    let allowed = user.schemas.iter().any(|schema| schema == name);
+    engine.topology.schema(name).filter(|_| allowed).cloned().ok_or_else(|| {
+        let text = format!("Access denied for user '{}'@'%' to database '{name}'", user.name);
+        Error::client(code::DB_ACCESS_DENIED, text)
+    })
 }
 
 impl Settings {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -19,6 +20,7 @@ use crate::context::States;
 use crate::error::{Error, Result};
 use crate::plan::cache::PlanCache;
 use crate::plan::{Plan, Planned};
+use crate::registry::Registry;
 use crate::shard::{Fence, Servers};
 use crate::snowflake::WorkerLease;
 use crate::topology::weight::{Question, Weights};
@@ -47,6 +49,8 @@ pub struct Engine {
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
     pub tickets: Arc<Tickets>,
+    pub registry: Arc<Registry>,
+    started: Instant,
     /// Where several proxies share a store: what holds writing while the layout changes.
     pub sharing: Option<Sharing>,
     recovery: Mutex<Option<Recovery>>,
@@ -88,8 +92,12 @@ impl Engine {
         let profile = Profile::read(&topology, &servers).await?;
         let coordinator = coordinator(&config, &servers, duty).await;
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
+        let worker = lease.hold().map_or(0, |hold| hold.worker);
+        let registry = Arc::new(Registry::new(worker, topology.servers().len()));
         let users = config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect();
         Ok(Engine {
+            started: Instant::now(),
+            registry,
             ids: Arc::new(Generators::new(&topology, lease)?),
             catalog: Arc::default(),
             plans: PlanCache::new(PLANS),
@@ -123,6 +131,8 @@ impl Engine {
         let coordinator = coordinator(&config, &servers, Duty::Serve).await;
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
         Ok(Engine {
+            started: self.started,
+            registry: self.registry.clone(),
             ids: self.ids.clone(),
             catalog: self.catalog.clone(),
             plans: PlanCache::new(PLANS),
@@ -175,6 +185,12 @@ impl Engine {
 
     pub fn user(&self, name: &[u8]) -> Option<&Arc<User>> {
         self.users.get(std::str::from_utf8(name).ok()?)
+    }
+
+    /// COM_STATISTICS: in a server's words, of the proxy itself.
+    pub fn statistics(&self) -> String {
+        let (uptime, threads) = (self.started.elapsed().as_secs(), self.registry.count());
+        format!("Uptime: {uptime}  Threads: {threads}")
     }
 
     /// Asks a server for the weight of a key value that the proxy can't weigh itself.

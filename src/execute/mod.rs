@@ -6,6 +6,7 @@ mod current;
 pub mod ddl;
 mod engine;
 mod exchange;
+mod field_list;
 mod ids;
 mod line;
 mod local;
@@ -20,7 +21,7 @@ mod spread;
 mod statement;
 mod tally;
 
-pub use client::{Client, ClientId, Diagnostic, Level, Memory};
+pub use client::{Client, Diagnostic, Level, Memory, allowed_schema};
 pub use current::Current;
 pub use engine::{Duty, Engine, Sharing};
 pub use profile::Profile;

@@ -2,6 +2,7 @@
 //! becomes one reply. Rows in the order of places are passed on as they come; those to be sorted
 //! or folded are taken from all servers at the same time, and held within a budget.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
@@ -99,10 +100,13 @@ async fn admitted<'e>(engine: &'e Engine, client: &Client) -> Result<Option<Sema
     if client.hold.any().is_some() {
         return Ok(None);
     }
-    match timeout(engine.config.backend.wait, engine.fan_outs.acquire()).await {
-        Ok(permit) => Ok(Some(permit.expect("the semaphore is never closed"))),
-        Err(_) => Err(crowded()),
-    }
+    let turn = async {
+        match timeout(engine.config.backend.wait, engine.fan_outs.acquire()).await {
+            Ok(permit) => Ok(Some(permit.expect("the semaphore is never closed"))),
+            Err(_) => Err(crowded()),
+        }
+    };
+    client.entry.listed().unless_killed(pin!(turn)).await
 }
 
 fn crowded() -> Error {

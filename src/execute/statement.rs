@@ -148,10 +148,20 @@ impl Engine {
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             // Boxed, so that an idle client's task does not hold room for them.
             Plan::Local(plan) => Box::pin(local::run(running, client, routed, plan)).await,
-            Plan::Ddl(plan) => Box::pin(ddl::serve(running, client, plan)).await,
+            Plan::Ddl(plan) => {
+                // What is half done is completed by the same statement, whoever runs it.
+                let listed = client.entry.listed().clone();
+                listed.unless_killed(Box::pin(ddl::serve(running, client, plan)).as_mut()).await
+            }
             Plan::Refusal(error) => Err(error.clone()),
         }
         .map(|()| Flow::Done)
+    }
+
+    /// COM_PROCESS_KILL.
+    pub async fn kill(&self, client: &mut Client, thread: u32) -> Result<()> {
+        local::kill::kill(self, client, u64::from(thread), false).await?;
+        client.reply_ok().await
     }
 
     /// Looks the plan up, or makes it.

@@ -298,6 +298,10 @@ fn local(out: &mut String, what: &Local, of: Printed<'_>) {
             plan(out, &what.plan, of);
         }
         Local::Unlock => line(out, format_args!("local: unlock tables")),
+        Local::Kill { query_only, thread } => {
+            let what = if *query_only { "the statement of session" } else { "session" };
+            line(out, format_args!("local: kill {what} {}", operand(thread, of)));
+        }
     }
 }
 
@@ -365,6 +369,7 @@ fn show(what: &Show) -> String {
         Show::Tables { schema, filter, .. } => format!("show tables of {}{}", schema.name, filtered(filter)),
         Show::TableStatus { schema, filter } => format!("show table status of {}{}", schema.name, filtered(filter)),
         Show::Grants => "show grants".into(),
+        Show::Processlist { .. } => "show sessions of this proxy".into(),
         Show::Diagnostics { .. } => "show diagnostics".into(),
         Show::DiagnosticsCount(_) => "show count of diagnostics".into(),
     }

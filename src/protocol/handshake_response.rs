@@ -149,7 +149,7 @@ impl<'a> HandshakeResponse<'a> {
     }
 }
 
-fn read_attributes(bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
+pub(super) fn read_attributes(bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
     // The servers take 64 KiB at most.
     if bytes.len() > 0x1_0000 {
         return Err(malformed());

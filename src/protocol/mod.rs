@@ -13,6 +13,7 @@ pub mod status;
 
 pub mod auth;
 pub mod auth_switch;
+pub mod change_user;
 pub mod greeting;
 pub mod handshake_response;
 

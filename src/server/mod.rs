@@ -6,7 +6,6 @@ mod shared;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -16,11 +15,10 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::error::{Error, Result, code};
-use crate::execute::{ClientId, Current, Duty, Engine};
+use crate::execute::{Current, Duty, Engine};
 use crate::protocol::err::ErrPacket;
-use crate::session::{Session, log_in, offer};
+use crate::session::{Door, Session, log_in};
 use crate::snowflake::FixedWorker;
-use crate::wire::login::Offer;
 use crate::wire::{Framed, Peer};
 use shared::Shared;
 
@@ -30,9 +28,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub struct Server {
     listener: TcpListener,
     current: Arc<Current>,
-    offer: Arc<Offer>,
+    door: Arc<Door>,
     places: Arc<Semaphore>,
-    next_id: AtomicU32,
     /// `None`: this proxy is alone.
     shared: Option<Shared>,
 }
@@ -54,13 +51,13 @@ impl Server {
         if let Some(shared) = &mut shared {
             shared.follow(&current).await?;
         }
-        let offer = Arc::new(offer(&engine.config, engine.profile.greeting_version.clone())?);
+        let door = Arc::new(Door::new(&engine.config, engine.profile.greeting_version.clone())?);
         let listener = TcpListener::bind(&address)
             .await
             .map_err(|error| Error::operator(format!(
                 "Bifold can't listen on {address}: {error}; give another address as listen.mysql in the topology file, or end the program that has this one"
             )))?;
-        Ok(Server { listener, current, offer, places, next_id: AtomicU32::new(1), shared })
+        Ok(Server { listener, current, door, places, shared })
     }
 
     pub fn address(&self) -> Result<SocketAddr> {
@@ -96,21 +93,22 @@ impl Server {
     }
 
     fn welcome(&self, tcp: TcpStream, from: SocketAddr, sessions: &mut JoinSet<()>) {
-        let (current, offer, places) = (self.current.clone(), self.offer.clone(), self.places.clone());
-        let id = ClientId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        let (current, door, places) = (self.current.clone(), self.door.clone(), self.places.clone());
+        let id = current.engine().registry.next_id();
         sessions.spawn(async move {
             let engine = current.engine();
             let mut wire = Framed::new(tcp, Peer::Client, engine.config.limits.max_packet);
-            let Ok(_place) = places.try_acquire_owned() else {
+            let Ok(place) = places.try_acquire_owned() else {
                 let full = Error::client(code::CON_COUNT, "Too many connections");
                 wire.queue_with(|out| ErrPacket::of(&full).write(out));
                 let _ = wire.flush().await;
                 return;
             };
-            let host = from.ip().to_canonical().to_string();
-            match timeout(engine.config.limits.login, Box::pin(log_in(wire, id, host, &engine, &offer))).await {
+            let mut place = Some(place);
+            let login = Box::pin(log_in(wire, id, from, &engine, &door, &mut place));
+            match timeout(engine.config.limits.login, login).await {
                 Ok(Ok(None)) => {}
-                Ok(Ok(Some(client))) => Session::new(client, current, engine).serve().await,
+                Ok(Ok(Some((client, login)))) => Session::new(client, login, current, engine, door).serve().await,
                 Ok(Err(error)) => tracing::info!(%from, %error, "login refused"),
                 Err(_) => tracing::info!(%from, "login took too long"),
             }

@@ -23,6 +23,10 @@ impl Idle {
         self.since = Instant::now();
     }
 
+    pub fn since(&self) -> std::time::Instant {
+        self.since.into_std()
+    }
+
     /// Ends when the limit has passed since the last restart.
     pub async fn expired(&mut self) {
         loop {

@@ -1,15 +1,23 @@
 //! From a client that proved its password to a session of its user: settings as its login asked
 //! for them, and its default schema.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::sleep;
+
+use super::Login;
+use super::throttle::Throttle;
 use crate::config::{Config, ListenTlsMode};
 use crate::context::Setting;
 use crate::error::{Error, Result};
-use crate::execute::{Client, ClientId, Engine};
+use crate::execute::{Client, Engine};
 use crate::protocol::Capabilities;
 use crate::protocol::auth::Plugin;
 use crate::protocol::auth::login::Account;
+use crate::registry::ClientId;
 use crate::wire::Framed;
 use crate::wire::login::{self, Offer};
 use crate::wire::tls::Acceptor;
@@ -35,8 +43,20 @@ const OFFERED: [Capabilities; 17] = [
     Capabilities::DEPRECATE_EOF,
 ];
 
+/// What all logins of a proxy share.
+pub struct Door {
+    pub offer: Offer,
+    pub throttle: Throttle,
+}
+
+impl Door {
+    pub fn new(config: &Config, version: Vec<u8>) -> Result<Self> {
+        Ok(Door { offer: offer(config, version)?, throttle: Throttle::default() })
+    }
+}
+
 /// What the proxy greets clients with.
-pub fn offer(config: &Config, version: Vec<u8>) -> Result<Offer> {
+fn offer(config: &Config, version: Vec<u8>) -> Result<Offer> {
     let tls = config.listen.tls.as_ref();
     Ok(Offer {
         version,
@@ -50,26 +70,36 @@ pub fn offer(config: &Config, version: Vec<u8>) -> Result<Offer> {
 }
 
 /// Lets a client in; `None` where it left before it said anything. The deadline is the caller's.
+/// `place`: what it takes of the bound on clients; who waits for a refusal takes none.
 pub async fn log_in(
     wire: Framed,
     id: ClientId,
-    host: String,
+    from: SocketAddr,
     engine: &Engine,
-    offer: &Offer,
-) -> Result<Option<Client>> {
-    let account = |name: &[u8]| Account {
-        password: engine.user(name).map(|user| user.password.reveal().as_bytes().to_vec()),
-        plugin: None,
-        always_full: false,
+    door: &Door,
+    place: &mut Option<OwnedSemaphorePermit>,
+) -> Result<Option<(Client, Login)>> {
+    // 1. A password proved
+    let known = |name: &[u8]| {
+        door.throttle.admit(name, from.ip(), Instant::now())?;
+        Ok(account(engine, name))
     };
-    let Some(admitted) = login::accept(wire, offer, id.0, account).await? else { return Ok(None) };
+    let denied = async |name: &[u8]| {
+        place.take();
+        sleep(door.throttle.failed(name, from.ip(), Instant::now())).await;
+    };
+    let Some(admitted) = login::accept(wire, &door.offer, id.0, known, denied).await? else { return Ok(None) };
+    door.throttle.succeeded(&admitted.user, from.ip());
     let user =
         engine.user(&admitted.user).cloned().ok_or_else(|| Error::proxy("A user was let in who is not known."))?;
-    let state = engine.states.of(settings(&admitted, engine));
-    let mut client = Client::new(admitted.conn, id, user, host, admitted.capabilities, state, engine);
+    // 2. A session of that user
+    let state = engine.states.of(settings(admitted.collation.into(), admitted.capabilities, engine));
+    let login = Login { state: state.clone(), nonce: admitted.nonce };
+    let mut client = Client::new(admitted.conn, id, user, from, admitted.capabilities, state, engine);
+    // 3. Its schema
     if let Some(name) = admitted.schema {
         match client.allowed_schema(&String::from_utf8_lossy(&name), engine) {
-            Ok(schema) => client.schema = Some(schema),
+            Ok(schema) => client.set_schema(Some(schema)),
             Err(error) => {
                 client.reply_error(&error).await?;
                 return Err(error);
@@ -77,19 +107,27 @@ pub async fn log_in(
         }
     }
     client.reply_ok().await?;
-    Ok(Some(client))
+    Ok(Some((client, login)))
+}
+
+pub(super) fn account(engine: &Engine, name: &[u8]) -> Account {
+    Account {
+        password: engine.user(name).map(|user| user.password.reveal().as_bytes().to_vec()),
+        plugin: None,
+        always_full: false,
+    }
 }
 
 /// What a server's session would begin with after the same login.
-fn settings(admitted: &login::Client, engine: &Engine) -> Vec<(Setting, String)> {
-    let (charset, collation) = engine.profile.collation(u16::from(admitted.collation));
+pub(super) fn settings(collation: u16, capabilities: Capabilities, engine: &Engine) -> Vec<(Setting, String)> {
+    let (charset, collation) = engine.profile.collation(collation);
     let setting = |name: &str, value: &str| (Setting::System(name.into()), format!("'{value}'"));
     let mut settings = vec![
         setting("character_set_client", charset),
         setting("character_set_results", charset),
         setting("collation_connection", collation),
     ];
-    if admitted.capabilities.has(Capabilities::IGNORE_SPACE) {
+    if capabilities.has(Capabilities::IGNORE_SPACE) {
         let modes = &engine.profile.sql_mode;
         let comma = if modes.is_empty() { "" } else { "," };
         settings.push(setting("sql_mode", &format!("{modes}{comma}IGNORE_SPACE")));

@@ -1,33 +1,52 @@
 //! One client, from its login to its end: a command is read, carried out and answered, then the
 //! next. What a statement means and where it goes is left to the floors below.
 
+mod change_user;
 mod idle;
 mod login;
 mod prepared;
+mod reserved;
+mod throttle;
+mod watch;
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::context::State;
 use crate::error::{Blame, Error, Result, code};
 use crate::execute::{Client, Current, Engine, Flow, Scratch};
 use crate::protocol::Command;
+use crate::protocol::greeting::Nonce;
+use crate::registry::{Doing, Listed, Signal};
+use crate::sql::Flavour;
 use crate::wire::Packet;
 
 use idle::Idle;
-pub use login::{log_in, offer};
+pub use login::{Door, log_in};
 use prepared::Statements;
+use reserved::unknown;
 
 pub struct Session {
     client: Client,
     current: Arc<Current>,
     /// What it went by last.
     engine: Arc<Engine>,
+    door: Arc<Door>,
+    /// Which others find it by.
+    listed: Arc<Listed>,
     statements: Statements,
     scratch: Scratch,
     idle: Idle,
-    /// The settings that its login asked for.
-    login: Arc<State>,
+    login: Login,
+}
+
+/// What the login left: COM_RESET_CONNECTION and COM_CHANGE_USER come back to it.
+pub struct Login {
+    /// The settings that it asked for.
+    pub state: Arc<State>,
+    /// A password is proved by it again.
+    pub nonce: Nonce,
 }
 
 /// What follows a command.
@@ -51,10 +70,11 @@ impl From<Flow> for Next {
 const HELD: Duration = Duration::from_secs(60);
 
 impl Session {
-    pub fn new(client: Client, current: Arc<Current>, engine: Arc<Engine>) -> Self {
+    pub fn new(client: Client, login: Login, current: Arc<Current>, engine: Arc<Engine>, door: Arc<Door>) -> Self {
         let idle = Idle::new(engine.config.limits.idle);
-        let login = client.state().clone();
-        Session { client, current, engine, statements: Statements::default(), scratch: Scratch::default(), idle, login }
+        let listed = client.entry.listed().clone();
+        let (statements, scratch) = (Statements::default(), Scratch::default());
+        Session { client, current, engine, door, listed, statements, scratch, idle, login }
     }
 
     /// Serves the client until it leaves or can't be served any more. Whatever it still held on
@@ -80,49 +100,79 @@ impl Session {
                 // 3. or the error that it met
                 Err(error) => self.client.fail(error).await?,
             }
+            if self.listed.forget_kill() {
+                Box::pin(self.client.hold.soak()).await;
+            }
             // 4. Connections that nothing binds go back
             self.client.settle().await?;
         }
     }
 
-    /// Waits with no buffer in hand; `None` where the client hung up, or was silent for too long,
-    /// be it in the middle of a command.
+    /// Waits with no buffer in hand; `None` where the client hung up, was silent for too long,
+    /// be it in the middle of a command, or was killed.
     async fn next_command(&mut self) -> Result<Option<Packet>> {
         self.client.wire.begin_command();
         self.scratch.rest();
         self.idle.restart();
+        let since = self.idle.since();
         let wire = &mut self.client.wire;
         let command = async {
             wire.wait_readable().await?;
             wire.read_packet().await
         };
-        tokio::select! {
-            biased;
-            command = command => command,
-            () = self.idle.expired() => Ok(None),
+        let mut command = std::pin::pin!(command);
+        loop {
+            tokio::select! {
+                biased;
+                command = &mut command => return command,
+                signal = self.listed.signalled() => match signal {
+                    Signal::Tell => self.listed.answer(&Doing { command: "Sleep", since, text: None }),
+                    Signal::KillConnection => return Ok(None),
+                    // There is no statement.
+                    Signal::KillQuery => drop(self.listed.forget_kill()),
+                },
+                () = self.idle.expired() => return Ok(None),
+            }
         }
     }
 
     /// A statement that was held is run as if it had come now.
     async fn carried_out(&mut self, packet: &[u8]) -> Result<Next> {
+        let since = Instant::now();
         loop {
-            match self.carry_out(packet).await? {
-                Next::Again => Box::pin(self.opened()).await?,
-                next => return Ok(next),
+            let carried_out = self.carry_out(packet, since).await?;
+            let Next::Again = carried_out else { return Ok(carried_out) };
+            // Killed in the meantime?
+            if let Next::End = Box::pin(self.opened(packet, since)).await? {
+                return Ok(Next::End);
             }
         }
     }
 
-    async fn opened(&self) -> Result<()> {
-        let Some(sharing) = &self.engine.sharing else { return Ok(()) };
-        if sharing.gate.wait(HELD).await {
-            return Ok(());
-        }
-        let text = format!(
-            "Bifold: the layout of the databases is changing; the statement was held for {} s and not run. Try again.",
-            HELD.as_secs()
-        );
-        Err(Error::new(Blame::Proxy, code::LOCK_WAIT, text).retryable())
+    async fn carry_out(&mut self, packet: &[u8], since: Instant) -> Result<Next> {
+        self.follow();
+        let Session { client, engine, door, listed, statements, scratch, login, .. } = self;
+        let desk = Desk { client, engine, door, statements, scratch, login };
+        let working = pin!(desk.carry_out(packet));
+        watch::watched(working, listed, engine, packet, since).await
+    }
+
+    /// Waits before the gate.
+    async fn opened(&self, packet: &[u8], since: Instant) -> Result<Next> {
+        let waiting = async {
+            let Some(sharing) = &self.engine.sharing else { return Ok(Next::Again) };
+            if sharing.gate.wait(HELD).await {
+                return Ok(Next::Again);
+            }
+            let text = format!(
+                "Bifold: the layout of the databases is changing; the statement was held for {} s and not run. Try again.",
+                HELD.as_secs()
+            );
+            Err(Error::new(Blame::Proxy, code::LOCK_WAIT, text).retryable())
+        };
+        let waiting = pin!(waiting);
+        let waiting = pin!(self.listed.unless_killed(waiting));
+        watch::watched(waiting, &self.listed, &self.engine, packet, since).await
     }
 
     /// Goes over to the layout in force, once nothing is held that belongs to another.
@@ -132,26 +182,72 @@ impl Session {
             self.client.move_to(&self.engine);
         }
     }
+}
 
-    async fn carry_out(&mut self, packet: &[u8]) -> Result<Next> {
+/// What a command works on.
+struct Desk<'a> {
+    client: &'a mut Client,
+    engine: &'a Engine,
+    door: &'a Door,
+    statements: &'a mut Statements,
+    scratch: &'a mut Scratch,
+    login: &'a mut Login,
+}
+
+impl Desk<'_> {
+    async fn carry_out(self, packet: &[u8]) -> Result<Next> {
         let (command, body) = command(packet)?;
-        self.follow();
-        let (client, engine, scratch) = (&mut self.client, &*self.engine, &mut self.scratch);
+        let Desk { client, engine, door, statements, scratch, login } = self;
+        let flavour = engine.profile.dialect.flavour;
         match command {
             Command::Query => return Ok(engine.query(client, scratch, body).await?.into()),
-            Command::StmtPrepare => Box::pin(self.statements.prepare(engine, client, scratch, body)).await?,
-            Command::StmtExecute => return Ok(self.statements.execute(engine, client, scratch, packet).await?.into()),
-            Command::StmtSendLongData => self.statements.long_data(packet),
-            Command::StmtReset => self.statements.reset(client, body).await?,
-            Command::StmtClose => self.statements.close(body),
+            Command::StmtPrepare => Box::pin(statements.prepare(engine, client, scratch, body)).await?,
+            Command::StmtExecute => return Ok(statements.execute(engine, client, scratch, packet).await?.into()),
+            Command::StmtSendLongData => statements.long_data(packet),
+            Command::StmtReset => statements.reset(client, body).await?,
+            Command::StmtFetch => statements.fetch(client, body)?,
+            Command::StmtClose => statements.close(body),
+            Command::InitDb if body.is_empty() => return Err(Error::client(code::NO_DB, "No database selected")),
             Command::InitDb => client.use_schema(&String::from_utf8_lossy(body), engine).await?,
             Command::Ping => client.reply_ok().await?,
             Command::ResetConnection => {
-                self.statements = Statements::default();
-                Box::pin(client.reset(&self.login, engine)).await?;
+                *statements = Statements::default();
+                Box::pin(client.reset(&login.state, engine)).await?;
+            }
+            Command::ChangeUser => {
+                *statements = Statements::default();
+                Box::pin(change_user::run(client, engine, door, login, packet)).await?;
+            }
+            Command::FieldList => Box::pin(engine.field_list(client, body)).await?,
+            Command::Statistics => client.reply_text(engine.statistics().as_bytes()).await?,
+            Command::ProcessInfo if flavour == Flavour::MariaDb => {
+                return Ok(Box::pin(engine.query(client, scratch, b"SHOW PROCESSLIST")).await?.into());
+            }
+            Command::ProcessKill if flavour == Flavour::MariaDb => {
+                let id = body.first_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                Box::pin(engine.kill(client, id)).await?;
             }
             Command::Quit => return Ok(Next::End),
-            _ => return Err(unknown()),
+            Command::Sleep
+            | Command::CreateDb
+            | Command::DropDb
+            | Command::Refresh
+            | Command::Shutdown
+            | Command::ProcessInfo
+            | Command::Connect
+            | Command::ProcessKill
+            | Command::Debug
+            | Command::Time
+            | Command::DelayedInsert
+            | Command::BinlogDump
+            | Command::TableDump
+            | Command::ConnectOut
+            | Command::RegisterSlave
+            | Command::SetOption
+            | Command::Daemon
+            | Command::BinlogDumpGtid
+            | Command::Clone
+            | Command::StmtBulkExecute => return Err(reserved::refusal(command, &client.user.name, flavour)),
         }
         Ok(Next::Command)
     }
@@ -160,11 +256,6 @@ impl Session {
 fn command(packet: &[u8]) -> Result<(Command, &[u8])> {
     let (first, body) = packet.split_first().ok_or_else(unknown)?;
     Ok((Command::from_byte(*first).ok_or_else(unknown)?, body))
-}
-
-/// What a server says to a command that it doesn't know, and Bifold to one that it doesn't offer.
-fn unknown() -> Error {
-    Error::client(code::UNKNOWN_COM, "Unknown command")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Result, code};
 use crate::execute::{Bound, Client, Engine, Flow, Scratch};
 use crate::protocol::execute::{Bindings, Execute, LongData};
+use crate::sql::Flavour;
 
 /// So much long data may wait for one statement's execution.
 const LONG_DATA: usize = 1 << 30;
@@ -60,7 +61,7 @@ impl Statements {
         packet: &[u8],
     ) -> Result<Flow> {
         let id = Execute::statement(packet)?;
-        let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
+        let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, client, "mysqld_stmt_execute"))?;
         let executed = statement.execute(engine, client, scratch, packet).await;
         if !matches!(executed, Ok(Flow::Held)) {
             statement.forget_long_data();
@@ -82,9 +83,18 @@ impl Statements {
 
     pub async fn reset(&mut self, client: &mut Client, body: &[u8]) -> Result<()> {
         let id = statement_id(body)?;
-        let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, "mysqld_stmt_reset"))?;
+        let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, client, "mysqld_stmt_reset"))?;
         statement.forget_long_data();
         client.reply_ok().await
+    }
+
+    /// No cursor is ever open: the executions' replies say so.
+    pub fn fetch(&self, client: &Client, body: &[u8]) -> Result<()> {
+        let id = statement_id(body)?;
+        match self.by_id.contains_key(&id) {
+            true => Err(Error::client(NO_OPEN_CURSOR, format!("The statement ({id}) has no open cursor."))),
+            false => Err(unknown(id, client, "mysqld_stmt_fetch")),
+        }
     }
 
     /// Has no reply, be there such a statement or not.
@@ -128,6 +138,13 @@ fn statement_id(body: &[u8]) -> Result<u32> {
     Ok(u32::from_le_bytes(*bytes))
 }
 
-fn unknown(id: u32, command: &str) -> Error {
+/// MySQL looks for all commands in one place, and calls them by its name.
+fn unknown(id: u32, client: &Client, command: &str) -> Error {
+    let command = match client.dialect().flavour {
+        Flavour::MariaDb => command,
+        Flavour::MySql => "mysql_stmt_precheck",
+    };
     Error::client(code::UNKNOWN_STMT, format!("Unknown prepared statement handler ({id}) given to {command}"))
 }
+
+const NO_OPEN_CURSOR: (u16, &[u8; 5]) = (1421, b"HY000");

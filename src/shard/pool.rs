@@ -118,6 +118,13 @@ impl Server {
         Conn::open(&self.login, ReplyShape::default()).await
     }
 
+    /// KILL QUERY of a connection of the pool. Not over the pool, which may be exhausted by the
+    /// very statements to kill.
+    pub async fn interrupt(&self, thread: u32) -> Result<()> {
+        let mut conn = self.connect_aside().await?;
+        conn.run(&format!("KILL QUERY {thread}")).await.map(drop)
+    }
+
     /// What it calls its version in greetings; empty before the first connection.
     pub fn greeting_version(&self) -> Vec<u8> {
         self.login.greeting_version()

@@ -70,6 +70,14 @@ impl Hold {
     }
 
     async fn commit_by_decision(&mut self) -> Result<()> {
+        // Neither its statements nor the commit itself are anybody's to kill.
+        self.listed.shield(true);
+        let committed = self.in_two_phases().await;
+        self.listed.shield(false);
+        committed
+    }
+
+    async fn in_two_phases(&mut self) -> Result<()> {
         // 1. Others prepared, the decision written
         self.prepare().await?;
         // 2. Decided

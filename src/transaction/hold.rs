@@ -1,5 +1,6 @@
 //! [`Hold`]: the connections of one session, and the transaction that they are in.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::branch::{Branch, ServerMark};
@@ -12,6 +13,7 @@ use crate::admission::{Ticket, Tickets};
 use crate::context::State;
 use crate::error::{Error, Result};
 use crate::plan::Effect;
+use crate::registry::Listed;
 use crate::shard::{Conn, ReplyShape, Servers};
 use crate::topology::ServerNo;
 
@@ -23,6 +25,8 @@ const LOCK_WAIT_SECONDS: u32 = 1;
 pub struct Hold {
     pub(super) coordinator: Arc<Coordinator>,
     tickets: Arc<Tickets>,
+    /// Tells others which connections are held, and this session that its statement is killed.
+    pub(super) listed: Arc<Listed>,
     /// Held while the session may come to hold connections to several servers.
     ticket: Option<Ticket>,
     /// Off: any statement may leave a transaction open.
@@ -56,10 +60,11 @@ pub struct Need<'a> {
 }
 
 impl Hold {
-    pub fn new(coordinator: Arc<Coordinator>, tickets: Arc<Tickets>) -> Self {
+    pub fn new(coordinator: Arc<Coordinator>, tickets: Arc<Tickets>, listed: Arc<Listed>) -> Self {
         Hold {
             coordinator,
             tickets,
+            listed,
             ticket: None,
             autocommit: true,
             parts: Vec::new(),
@@ -82,8 +87,10 @@ impl Hold {
                 if self.begun.is_some() || !self.autocommit || !self.parts.is_empty() {
                     self.admit().await?;
                 }
-                let conn = servers.get(server).checkout_for(need.shape, need.state, need.prepared).await?;
-                self.parts.push(Part::new(conn, server));
+                let checkout = pin!(servers.get(server).checkout_for(need.shape, need.state, need.prepared));
+                let conn = self.listed.unless_killed(checkout).await?;
+                let used = self.listed.uses(server, conn.thread().0);
+                self.parts.push(Part::new(conn, server, used));
                 self.parts.len() - 1
             }
         };
@@ -114,7 +121,7 @@ impl Hold {
     /// Before a connection is held that another may have to be waited for with.
     async fn admit(&mut self) -> Result<()> {
         if self.ticket.is_none() {
-            self.ticket = Some(self.tickets.take().await?);
+            self.ticket = Some(self.listed.unless_killed(pin!(self.tickets.take())).await?);
         }
         Ok(())
     }
@@ -276,6 +283,14 @@ impl Hold {
             if self.parts.is_empty() {
                 self.ticket = None;
             }
+        }
+    }
+
+    /// After a kill: a server that was told of it too late ends its next statement, which is this
+    /// one then.
+    pub async fn soak(&mut self) {
+        for part in self.parts.iter_mut().filter(|part| !part.conn.is_busy()) {
+            let _ = part.conn.run("DO 0").await;
         }
     }
 

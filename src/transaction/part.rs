@@ -4,11 +4,14 @@ use super::branch::Branch;
 use super::characteristics::Characteristics;
 use super::commit::Ending;
 use crate::error::Result;
+use crate::registry::Use;
 use crate::shard::Checkout;
 use crate::topology::ServerNo;
 
 #[derive(Debug)]
 pub(super) struct Part {
+    /// Ends before the connection goes back.
+    _used: Use,
     pub conn: Checkout,
     pub server: ServerNo,
     /// A row was written here in the open transaction.
@@ -31,8 +34,8 @@ pub(super) enum Opened {
 }
 
 impl Part {
-    pub fn new(conn: Checkout, server: ServerNo) -> Self {
-        Part { conn, server, wrote: false, bound: false, opened: Opened::No, characterised: None }
+    pub fn new(conn: Checkout, server: ServerNo, used: Use) -> Self {
+        Part { _used: used, conn, server, wrote: false, bound: false, opened: Opened::No, characterised: None }
     }
 
     /// The transaction has come here, whatever became of it since.

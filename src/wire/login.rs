@@ -62,16 +62,19 @@ pub struct Client {
     /// The longest packet that it takes, as it says; 0: it does not say.
     pub max_packet: u32,
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What the password was mixed with: COM_CHANGE_USER mixes with it again.
+    pub nonce: Nonce,
 }
 
 /// Takes a client through its login; the caller sends the OK packet (`conn` may hold a packet
 /// queued that goes before it) or an error. None: the client left before it said anything.
-/// Where the login fails, the client has been told.
+/// Where the login fails, the client has been told; `denied` may put that off.
 pub async fn accept(
     mut conn: Framed,
     offer: &Offer,
     connection_id: u32,
-    account: impl FnOnce(&[u8]) -> Account,
+    account: impl FnOnce(&[u8]) -> Result<Account>,
+    denied: impl AsyncFnOnce(&[u8]),
 ) -> Result<Option<Client>> {
     // Nobody may make us hold much before it has proved a password.
     let max_packet = conn.max_packet();
@@ -94,13 +97,38 @@ pub async fn accept(
     if offer.tls_required && !conn.is_tls() {
         return turn_away(conn, tls_required()).await;
     }
-    match prove(&mut conn, offer, nonce, &response, account(response.user)).await {
+    let known = match account(response.user) {
+        Ok(known) => known,
+        Err(error) => return turn_away(conn, error).await,
+    };
+    match prove(&mut conn, offer, nonce, &response, known).await {
         Ok(()) => {
             conn.set_max_packet(max_packet);
-            Ok(Some(client(conn, offer, &response)))
+            Ok(Some(client(conn, offer, nonce, &response)))
         }
-        Err(error) => turn_away(conn, error).await,
+        Err(error) => {
+            if error.code() == code::ACCESS_DENIED.0 {
+                denied(response.user).await;
+            }
+            turn_away(conn, error).await
+        }
     }
+}
+
+/// COM_CHANGE_USER: a password proved within a session, by the nonce of its login. The reply is
+/// the caller's.
+pub async fn prove_again(
+    conn: &mut Framed,
+    offer: &Offer,
+    nonce: Nonce,
+    response: &HandshakeResponse<'_>,
+    account: Account,
+) -> Result<()> {
+    let max_packet = conn.max_packet();
+    conn.set_max_packet(LOGIN_PACKET.min(max_packet));
+    let proved = prove(conn, offer, nonce, response, account).await;
+    conn.set_max_packet(max_packet);
+    proved
 }
 
 impl Offer {
@@ -154,7 +182,7 @@ async fn prove(
     }
 }
 
-fn client(conn: Framed, offer: &Offer, response: &HandshakeResponse<'_>) -> Client {
+fn client(conn: Framed, offer: &Offer, nonce: Nonce, response: &HandshakeResponse<'_>) -> Client {
     Client {
         conn,
         capabilities: response.capabilities() & offer.offered(),
@@ -163,6 +191,7 @@ fn client(conn: Framed, offer: &Offer, response: &HandshakeResponse<'_>) -> Clie
         collation: response.head.collation,
         max_packet: response.head.max_packet,
         attributes: response.attributes.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect(),
+        nonce,
     }
 }
 

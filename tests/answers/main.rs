@@ -9,6 +9,7 @@ mod confinement;
 mod generated;
 mod harness;
 mod login;
+mod processes;
 mod protocol;
 mod scatter;
 mod session;

@@ -123,6 +123,43 @@ impl Client {
         }
     }
 
+    /// COM_CHANGE_USER, with the plugin and the collation of `login`.
+    pub fn change_user(&mut self, login: &Login) -> Result<OkPacket, Answer> {
+        let proof = scramble(&login.plugin, &login.password, &self.greeting.nonce);
+        let mut body = login.user.as_bytes().to_vec();
+        body.push(0);
+        body.push(proof.len() as u8);
+        body.extend(proof);
+        body.extend(login.database.as_deref().unwrap_or_default().as_bytes());
+        body.push(0);
+        body.extend(u16::from(login.collation).to_le_bytes());
+        body.extend(login.plugin.as_bytes());
+        body.push(0);
+        if self.has(Caps::CONNECT_ATTRS) {
+            body.push(0);
+        }
+        self.command(0x11, &body);
+        match self.authenticate(login) {
+            Ok(Ok(ok)) => Ok(ok),
+            Ok(Err(error)) => Err(Answer::Err(error)),
+            Err(lost) => Err(Answer::Lost(lost.to_string())),
+        }
+    }
+
+    /// The packets of a reply that is column definitions and an end (COM_FIELD_LIST).
+    pub fn field_list(&mut self, table: &str, pattern: &str) -> Vec<Vec<u8>> {
+        self.command(0x04, format!("{table}\0{pattern}").as_bytes());
+        let mut packets = Vec::new();
+        loop {
+            let packet = self.read_packet().unwrap_or_else(|lost| panic!("{lost}"));
+            let is_last = matches!(packet.first(), Some(0xFE | 0xFF));
+            packets.push(packet);
+            if is_last {
+                return packets;
+            }
+        }
+    }
+
     /// Sends a command; a failure shows when its answer is read.
     pub fn command(&mut self, command: u8, body: &[u8]) {
         self.seq = 0;

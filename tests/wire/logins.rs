@@ -128,7 +128,9 @@ async fn serve_one(offer: &Offer, case: &Case) -> OptsBuilder {
             plugin: demanded,
             always_full,
         };
-        let accepted = accept(Framed::new(tcp, Peer::Client, MAX_PACKET), &offer, 42, account).await;
+        let known = |user: &[u8]| Ok(account(user));
+        let framed = Framed::new(tcp, Peer::Client, MAX_PACKET);
+        let accepted = accept(framed, &offer, 42, known, async |_| {}).await;
         let Ok(Some(mut client)) = accepted else { return };
         let greeted = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
         client.conn.queue_with(|out| greeted.write(client.capabilities, out));
@@ -192,8 +194,8 @@ async fn our_own_sides_speak_under_tls_and_only_to_whom_the_certificate_names() 
         let offer = offer.clone();
         let there = tokio::spawn(async move {
             let (tcp, _) = listener.accept().await.expect("a client");
-            let account = |_: &[u8]| Account { password: Some(b"pw".to_vec()), plugin: None, always_full: true };
-            accept(Framed::new(tcp, Peer::Client, MAX_PACKET), &offer, 1, account).await
+            let account = |_: &[u8]| Ok(Account { password: Some(b"pw".to_vec()), plugin: None, always_full: true });
+            accept(Framed::new(tcp, Peer::Client, MAX_PACKET), &offer, 1, account, async |_| {}).await
         });
         let introduction = Introduction {
             user: b"u",

@@ -4,8 +4,10 @@
 mod answer;
 mod describe;
 mod fold;
+pub(super) mod kill;
 mod logical;
 mod operand;
+mod processes;
 mod route;
 mod set;
 mod show;
@@ -23,7 +25,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         Local::Set(steps) => set::run(&running, client, routed, steps).await,
         Local::Follow(planned) => set::follow(&running, client, routed, planned).await,
         Local::Use(schema) => {
-            client.schema = Some(schema.clone());
+            client.set_schema(Some(schema.clone()));
             done(client).await
         }
         Local::Show(what) => show::run(&running, client, what).await,
@@ -32,6 +34,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         Local::Route(planned) => route::run(&running, client, planned).await,
         Local::Lock(locked) => transaction::lock(&running, client, routed, locked).await,
         Local::Unlock => transaction::unlock(&running, client).await,
+        Local::Kill { query_only, thread } => kill::run(&running, client, routed, *query_only, thread).await,
     }
 }
 

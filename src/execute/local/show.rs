@@ -4,6 +4,7 @@
 
 use super::answer::Table;
 use super::fold::{self, Status};
+use super::processes;
 use crate::error::Result;
 use crate::execute::client::{self, Client};
 use crate::execute::exchange;
@@ -23,12 +24,13 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Show)
         Show::Databases(filter) => databases(running, client, filter).await?,
         Show::Tables { schema, full, filter } => tables(running, client, schema, *full, filter).await?,
         Show::TableStatus { schema, filter } => status(running, client, schema, filter).await?,
+        Show::Processlist { full } => processes::run(running, client, *full).await?,
         Show::Grants => grants(running, client),
         Show::Diagnostics { level, limit } => diagnostics(running, client, *level, *limit),
         Show::DiagnosticsCount(level) => count(client, *level),
     };
     // SHOW WARNINGS and its like leave what they show.
-    if !matches!(what, Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) {
+    if !matches!(what, Show::Diagnostics { .. } | Show::DiagnosticsCount(_) | Show::Processlist { .. }) {
         client.memory.diagnostics.clear();
     }
     table.reply(client, running.bound.is_some()).await
@@ -227,7 +229,7 @@ fn quoted(name: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-async fn ask(running: &Running<'_>, client: &mut Client, server: ServerNo, text: &str) -> Result<Answer> {
+pub(super) async fn ask(running: &Running<'_>, client: &mut Client, server: ServerNo, text: &str) -> Result<Answer> {
     ask_bytes(running, client, server, text.as_bytes()).await
 }
 

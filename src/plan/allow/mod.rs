@@ -52,6 +52,7 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
         | StatementKind::LockTables(_)
         | StatementKind::UnlockTables
         | StatementKind::Call { .. }
+        | StatementKind::Kill(_)
         | StatementKind::Do(_) => Ok(()),
         StatementKind::LoadData(load) if load.local => Err(not_yet("LOAD DATA LOCAL", "insert the rows by INSERT")),
         StatementKind::LoadData(_) => Err(denied::account(asker)),
@@ -71,7 +72,6 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
         },
         StatementKind::Xa(_) => Err(not_yet("a client's own XA transaction", "use BEGIN and COMMIT")),
         StatementKind::Flush(_) => Err(denied::privilege("RELOAD")),
-        StatementKind::Kill(_) => Err(not_yet("KILL", "close the connection that runs the statement")),
         StatementKind::Handler { .. } => Err(not_yet("HANDLER", "use SELECT … WHERE … LIMIT")),
         StatementKind::Prepare { .. }
         | StatementKind::Execute { .. }

@@ -24,6 +24,7 @@ pub(super) fn check(show: &Show, asker: &Asker<'_>) -> Result<()> {
         | ShowKind::Collation
         | ShowKind::CharacterSet
         | ShowKind::Grants
+        | ShowKind::Processlist
         | ShowKind::Plugins
         | ShowKind::Privileges => Ok(()),
         ShowKind::OpenTables => Err(not_yet("SHOW OPEN TABLES", "ask the servers")),
@@ -31,7 +32,6 @@ pub(super) fn check(show: &Show, asker: &Asker<'_>) -> Result<()> {
         ShowKind::CreateRoutine | ShowKind::Events | ShowKind::RoutineStatus | ShowKind::RoutineCode => {
             Err(not_yet("SHOW of routines, triggers and events", "they live on the home shard; ask a DBA"))
         }
-        ShowKind::Processlist => Err(not_yet("SHOW PROCESSLIST", "ask the servers")),
         ShowKind::Profile | ShowKind::Profiles => {
             Err(not_yet("SHOW PROFILE", "profiles stay with one server's connection; use EXPLAIN ANALYZE"))
         }

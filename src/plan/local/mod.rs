@@ -5,6 +5,7 @@
 mod describe;
 mod desk;
 mod explain;
+mod operand;
 mod session;
 mod set;
 mod show;
@@ -54,6 +55,7 @@ pub(super) fn plan(
         StatementKind::UnlockTables => desk.planned(Local::Unlock, Kind::Other),
         StatementKind::Call { routine, args } => session::call(&desk, routine, args)?,
         StatementKind::Do(exprs) => session::evaluate(&desk, exprs)?,
+        StatementKind::Kill(kill) => desk.planned(session::kill(&desk, kill)?, Kind::Other),
         StatementKind::Query(_)
         | StatementKind::Insert(_)
         | StatementKind::Update(_)
@@ -70,7 +72,6 @@ pub(super) fn plan(
         | StatementKind::Object(_)
         | StatementKind::Xa(_)
         | StatementKind::Flush(_)
-        | StatementKind::Kill(_)
         | StatementKind::Handler { .. }
         | StatementKind::Prepare { .. }
         | StatementKind::Execute { .. }
@@ -102,6 +103,11 @@ pub enum Local {
     Lock(Arc<Planned>),
     /// UNLOCK TABLES: ends the transaction if tables were locked.
     Unlock,
+    /// KILL of a session of this proxy, or of its statement only.
+    Kill {
+        query_only: bool,
+        thread: Operand,
+    },
 }
 
 impl Local {
@@ -109,7 +115,7 @@ impl Local {
     pub fn needs_pass(&self, transacts: bool) -> bool {
         match self {
             Local::Transaction(Transaction::Begin { snapshot, .. }) => *snapshot,
-            Local::Transaction(_) | Local::Use(_) | Local::Unlock | Local::Route(_) => false,
+            Local::Transaction(_) | Local::Use(_) | Local::Unlock | Local::Route(_) | Local::Kill { .. } => false,
             Local::Lock(_) => true,
             Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Describe(_) | Local::Explain(_) => transacts,
         }
@@ -125,7 +131,12 @@ impl Local {
             Local::Transaction(_) | Local::Use(_) | Local::Lock(_) | Local::Unlock => false,
             Local::Show(Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) => false,
             Local::Describe(describe) => !describe.is_check,
-            Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Explain(_) | Local::Route(_) => true,
+            Local::Set(_)
+            | Local::Follow(_)
+            | Local::Show(_)
+            | Local::Explain(_)
+            | Local::Route(_)
+            | Local::Kill { .. } => true,
         }
     }
 }
@@ -213,6 +224,7 @@ pub enum Show {
     Tables { schema: Arc<Schema>, full: bool, filter: Filter },
     TableStatus { schema: Arc<Schema>, filter: Filter },
     Grants,
+    Processlist { full: bool },
     Diagnostics { level: Level, limit: Option<Limit> },
     DiagnosticsCount(Level),
 }

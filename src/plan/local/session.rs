@@ -1,15 +1,17 @@
 //! CALL, DO and LOCK TABLES: statements for one server that may leave something behind on its
-//! connection.
+//! connection; KILL, which concerns another session.
 
 use std::sync::Arc;
 
 use super::Local;
 use super::desk::Desk;
+use super::operand::operand;
 use crate::error::{Error, Result};
 use crate::plan::allow::denied;
 use crate::plan::survey::{Env, FoundKind, Spot};
 use crate::plan::{Effect, Kind, Outcome, Patch, select};
-use crate::sql::ast::{Expr, ExprKind, LockTable, Name, TableName};
+use crate::sql;
+use crate::sql::ast::{Expr, ExprKind, Kill, LockTable, Name, TableName};
 
 /// The routine lives on its schema's home shard, and may do anything there.
 pub(super) fn call(desk: &Desk<'_>, routine: &TableName, args: &[Expr]) -> Result<Outcome> {
@@ -40,6 +42,18 @@ pub(super) fn evaluate(desk: &Desk<'_>, exprs: &[Expr]) -> Result<Outcome> {
     }
     survey.all_pinned()?;
     select::single(survey, Effect::Read, Kind::Other)
+}
+
+pub(super) fn kill(desk: &Desk<'_>, kill: &Kill) -> Result<Local> {
+    let Some(thread) = &kill.thread else {
+        return Err(Error::refused(
+            "Bifold: KILL USER and KILL QUERY ID are not supported; KILL the connections by their ids.",
+        ));
+    };
+    if desk.fingerprint.span().tokens().any(|token| desk.source.kind(token) == sql::Kind::Param) {
+        return Err(Error::refused("Bifold: a parameter in KILL is not supported; write the id in the text."));
+    }
+    Ok(Local::Kill { query_only: kill.query_only, thread: operand(desk, thread)? })
 }
 
 pub(super) fn lock(desk: &Desk<'_>, tables: &[LockTable]) -> Result<Outcome> {

@@ -5,14 +5,15 @@
 use std::sync::Arc;
 
 use super::desk::Desk;
+use super::operand::{on_one_server, operand};
 use super::{Characteristic, Local, Operand, Step};
 use crate::context::Setting;
 use crate::context::variables::{Treatment, treatment};
 use crate::error::{Error, Result};
 use crate::plan::allow::set::variable;
 use crate::plan::survey::{Env, Survey};
-use crate::plan::{Effect, Item, Kind, Outcome, Patch, Plan, Planned, select};
-use crate::sql::ast::{Access, Assignment, AssignmentKind, Expr, ExprKind, Isolation, Literal, Name, Scope, UnaryOp};
+use crate::plan::{Kind, Outcome, Patch, Plan};
+use crate::sql::ast::{Access, Assignment, AssignmentKind, Expr, ExprKind, Isolation, Name, Scope};
 use crate::sql::{self, Flavour, Span};
 
 pub(super) fn plan(desk: &Desk<'_>, assignments: &[Assignment]) -> Result<Outcome> {
@@ -71,14 +72,6 @@ fn is_fixed(assignment: &Assignment) -> bool {
         | AssignmentKind::Role
         | AssignmentKind::ResourceGroup => false,
     }
-}
-
-fn on_one_server(survey: Survey<'_>) -> Result<Outcome> {
-    if let Some(lacks) = survey.lacking() {
-        return Ok(lacks);
-    }
-    survey.all_pinned()?;
-    select::single(survey, Effect::Read, Kind::Other)
 }
 
 /// Cuts out of the text what is not a server's, each with one comma.
@@ -168,22 +161,22 @@ impl Sorted<'_> {
         let name = variable(self.desk.source, name);
         let setting = || Setting::System(name.as_str().into());
         match treatment(&name) {
-            Treatment::Autocommit => self.after.push(Step::Autocommit(self.operand(value)?)),
-            Treatment::LastInsertId => self.after.push(Step::LastInsertId(self.operand(value)?)),
+            Treatment::Autocommit => self.after.push(Step::Autocommit(operand(self.desk, value)?)),
+            Treatment::LastInsertId => self.after.push(Step::LastInsertId(operand(self.desk, value)?)),
             Treatment::Characteristic if scope.is_none() && written_with_at => {
-                let value = self.operand(value)?;
+                let value = operand(self.desk, value)?;
                 self.after.push(Step::NextTransaction(match name.ends_with("isolation") {
                     true => Characteristic::Isolation(value),
                     false => Characteristic::ReadOnly(value),
                 }));
             }
             Treatment::FollowUnlessZero => {
-                self.after.push(Step::DefaultIfZero { setting: setting(), value: self.operand(value)? });
+                self.after.push(Step::DefaultIfZero { setting: setting(), value: operand(self.desk, value)? });
                 return self.follow(at, &name, value);
             }
             Treatment::Only(allowed, why) => {
                 if matches!(value.kind, ExprKind::Literal(_)) {
-                    let value = self.operand(value)?;
+                    let value = operand(self.desk, value)?;
                     self.checks.push(Step::Check { variable: name.as_str().into(), value, allowed, why });
                 }
                 return self.follow(at, &name, value);
@@ -204,41 +197,6 @@ impl Sorted<'_> {
             (_, name) => self.assign(name),
         }
         self.on_server(at, Some(value))
-    }
-
-    fn operand(&self, value: &Expr) -> Result<Operand> {
-        let literal = || Operand::Literal {
-            from: self.desk.item(value.span.start),
-            to: Item(self.desk.item(value.span.end - 1).0 + 1),
-        };
-        Ok(match &value.kind {
-            ExprKind::Default => Operand::Default,
-            ExprKind::Column(column) if column.table.is_none() => Operand::Word(self.desk.name(column.column).into()),
-            ExprKind::Literal(Literal::True) => Operand::Word("true".into()),
-            ExprKind::Literal(Literal::False) => Operand::Word("false".into()),
-            ExprKind::Literal(_) => literal(),
-            ExprKind::Unary(UnaryOp::Neg | UnaryOp::Plus, inner) if matches!(inner.kind, ExprKind::Literal(_)) => {
-                literal()
-            }
-            _ => Operand::Ask(Arc::new(self.asked(value)?)),
-        })
-    }
-
-    /// `SELECT value`, in place of the statement around it.
-    fn asked(&self, value: &Expr) -> Result<Planned> {
-        let whole = self.desk.fingerprint.span();
-        let mut survey = self.desk.survey();
-        survey.cut(Span::new(whole.start, value.span.start), Patch::Text((*b"SELECT ").into()));
-        survey.expr(value, &Env::default())?;
-        if value.span.end < whole.end {
-            survey.cut(Span::new(value.span.end, whole.end), Patch::Text([].into()));
-        }
-        match on_one_server(survey)? {
-            Outcome::Planned(planned) => Ok(planned),
-            Outcome::Lacks(_) => Err(Error::refused(
-                "Bifold: a subquery on a sharded table can't give this variable its value; SELECT it INTO a user variable first.",
-            )),
-        }
     }
 }
 

@@ -44,6 +44,7 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
         ShowKind::CountWarnings => Local::Show(Show::DiagnosticsCount(Level::Warnings)),
         ShowKind::CountErrors => Local::Show(Show::DiagnosticsCount(Level::Errors)),
         ShowKind::Grants => Local::Show(Show::Grants),
+        ShowKind::Processlist => Local::Show(Show::Processlist { full: show.full }),
         ShowKind::Variables
         | ShowKind::Status
         | ShowKind::Engines
@@ -62,7 +63,6 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
         | ShowKind::Events
         | ShowKind::RoutineStatus
         | ShowKind::RoutineCode
-        | ShowKind::Processlist
         | ShowKind::Engine
         | ShowKind::Profile
         | ShowKind::Profiles
