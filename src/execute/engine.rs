@@ -13,6 +13,7 @@ use super::ddl::Turns;
 use super::ids::Generators;
 use super::profile::Profile;
 use super::settings::Transitions;
+use super::sweep::Swept;
 use crate::admission::{Gate, Tickets};
 use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
@@ -45,6 +46,7 @@ pub struct Engine {
     pub turns: Arc<Turns>,
     /// How many statements over many places may be under way.
     pub fan_outs: Semaphore,
+    pub swept: Swept,
     /// What the servers are.
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
@@ -106,6 +108,7 @@ impl Engine {
             weights: Arc::default(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             turns: Arc::default(),
+            swept: Swept::default(),
             config,
             topology,
             servers,
@@ -141,6 +144,7 @@ impl Engine {
             weights: self.weights.clone(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             turns: self.turns.clone(),
+            swept: Swept::default(),
             config,
             topology,
             servers,

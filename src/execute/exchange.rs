@@ -6,6 +6,7 @@ use super::names;
 use super::relay::{self, Adjust, Summary};
 use super::settings;
 use super::statement::{Bound, Running};
+use super::sweep;
 use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::plan::{Effect, Kind, Plan, Single};
@@ -35,6 +36,7 @@ pub(super) async fn pass(
     if let Some(name) = default_database(running, part) {
         enter(conn, name).await?;
     }
+    sweep::before(running, conn, part).await?;
     send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
     let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, in_transaction, statement: None };
     relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await

@@ -64,6 +64,7 @@ fn physical(schema: &Schema, table: String) -> Result<Name> {
         table: physical,
         logical_schema: schema.name.clone(),
         logical_table: table,
+        own: None,
     })
 }
 

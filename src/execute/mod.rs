@@ -19,6 +19,7 @@ mod settings;
 mod single;
 mod spread;
 mod statement;
+mod sweep;
 mod tally;
 
 pub use client::{Client, Diagnostic, Level, Memory, allowed_schema};

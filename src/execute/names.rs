@@ -11,6 +11,15 @@ pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
     // A derived table's columns name the table below, without its database.
     let is_there = |name: &&Name| name.database.as_bytes() == seen.schema || seen.schema.is_empty();
     let Some(name) = names.iter().filter(is_there).find(|name| name.table.as_bytes() == seen.org_table) else {
+        // MariaDB calls such a table by its alias.
+        let mut owned = names.iter().filter(is_there).filter(|name| name.own.is_some());
+        if let (Some(name), None, false) = (owned.next(), owned.next(), seen.org_table.is_empty()) {
+            return Names {
+                schema: name.logical_schema.as_bytes(),
+                table: seen.table,
+                org_table: name.logical_table.as_bytes(),
+            };
+        }
         return match names.iter().find(|name| name.database.as_bytes() == seen.schema) {
             Some(name) => Names { schema: name.logical_schema.as_bytes(), ..seen },
             None => seen,
@@ -18,7 +27,8 @@ pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
     };
     let logical = name.logical_table.as_bytes();
     Names {
-        schema: if seen.schema.is_empty() { b"" } else { name.logical_schema.as_bytes() },
+        // A table that is read through its ownership test is still the client's table.
+        schema: if seen.schema.is_empty() && name.own.is_none() { b"" } else { name.logical_schema.as_bytes() },
         table: if seen.table == name.table.as_bytes() { logical } else { seen.table },
         org_table: logical,
     }
@@ -106,6 +116,7 @@ mod tests {
             table: "orders_0007".into(),
             logical_schema: "mall".into(),
             logical_table: "orders".into(),
+            own: None,
         }]
     }
 

@@ -9,6 +9,7 @@ use super::exchange;
 use super::local::transaction::unfinished;
 use super::names;
 use super::statement::Running;
+use super::sweep;
 use super::tally::Tally;
 use crate::error::{Error, Result};
 use crate::plan::{Effect, Plan};
@@ -142,6 +143,7 @@ async fn server_texts(
             continue;
         }
         let text = &routed.buffer[part.text.clone()];
+        sweep::before(running, conn, part).await.map_err(|error| (0, error))?;
         let answer = match exchange::ask(running, conn, text, part.args.as_deref()).await {
             Ok(answer) => answer,
             Err(error) => {

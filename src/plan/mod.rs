@@ -226,6 +226,13 @@ pub enum Patch {
         alias: Option<Box<[u8]>>,
     },
     Text(Box<[u8]>),
+    /// Before the condition of a change: `(` where the ownership test of the first reference
+    /// follows behind it.
+    OwnBefore,
+    /// That test: `) AND …` where a condition stands before it, else ` WHERE …`.
+    OwnBehind {
+        joined: bool,
+    },
     /// LIMIT for a part: as many rows as the merge skips and takes together.
     Limit,
     Session(SessionValue),

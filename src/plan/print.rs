@@ -245,6 +245,8 @@ fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
             }
         }
         Patch::Text(text) => out.extend_from_slice(text),
+        Patch::OwnBefore => out.extend_from_slice(b"<("),
+        Patch::OwnBehind { .. } => out.extend_from_slice(b") AND OWN>"),
         Patch::Limit => out.extend_from_slice(b"<LIMIT>"),
         Patch::Session(value) => {
             out.push(b'<');

@@ -28,6 +28,9 @@ pub(super) fn draft(survey: &Survey<'_>, query: &Query) -> Result<Draft> {
     if query.with.is_some() {
         return refused("WITH");
     }
+    if survey.refs.iter().any(|found| found.schema.dirty) && survey.marks.hinted {
+        return refused("while the doubled databases are not cleaned, an index hint or PARTITION");
+    }
     if let Some(what) = around(survey).or_else(|| clause(query, select)).or_else(|| marked(survey)) {
         return refused(what);
     }

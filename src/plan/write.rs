@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::select::single;
 use super::survey::{Env, FoundKind, Origin, Spot, Survey};
-use super::{Effect, Given, Kind, Outcome, Over, Plan, Planned, WriteScatter};
+use super::{Effect, Given, Kind, Outcome, Over, Patch, Plan, Planned, WriteScatter};
 use crate::error::{Error, Result};
-use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, TableRefKind, Update};
+use crate::sql::Span;
+use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, Expr, TableRefKind, Update};
 use crate::topology::Sharded;
 
 pub(super) fn update(mut survey: Survey<'_>, update: &Update) -> Result<Outcome> {
@@ -33,6 +34,7 @@ pub(super) fn update(mut survey: Survey<'_>, update: &Update) -> Result<Outcome>
         survey.all_pinned()?;
         return single(survey, Effect::Write, Kind::Write);
     }
+    survey.own(update.filter.as_ref());
     one_table(survey, Kind::Write, ordered, false, true)
 }
 
@@ -58,6 +60,7 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
                 return Ok(lacks);
             }
             let ordered = delete.limit.is_some() || !delete.order_by.is_empty();
+            survey.own(delete.filter.as_ref());
             one_table(survey, kind, ordered, delete.returning.is_some(), false)
         }
         DeleteForm::Multi { targets, from } => {
@@ -170,6 +173,7 @@ fn check_update(survey: &Survey<'_>, column: &ColumnRef, scope: &Env<'_>) -> Res
         // What can't be resolved may be any table's.
         if owner.is_none_or(|owner| std::ptr::eq(owner, found)) {
             check_assigned(survey, column, sharded, &found.table)?;
+            check_unique(survey, column, sharded, found)?;
         }
     }
     Ok(())
@@ -187,6 +191,24 @@ pub(super) fn check_assigned(survey: &Survey<'_>, column: &ColumnRef, sharded: &
     if carries.is_some_and(|id| name == id.column.to_lowercase()) {
         return Err(Error::refused(format!(
             "Bifold: {name} of table {table} carries the row's place and can't be changed."
+        )));
+    }
+    Ok(())
+}
+
+/// After a doubling a new id could meet a row that its shard no longer owns.
+fn check_unique(
+    survey: &Survey<'_>,
+    column: &ColumnRef,
+    sharded: &Sharded,
+    found: &super::survey::Found,
+) -> Result<()> {
+    let name = survey.name(column.column).to_lowercase();
+    let is_id = sharded.id.as_ref().is_some_and(|id| name == id.column.to_lowercase());
+    if found.schema.dirty && is_id {
+        return Err(Error::refused(format!(
+            "Bifold: {name} of table {} can't be changed until the doubled databases are cleaned: try again when `bifold expand status` says that it is done.",
+            found.table
         )));
     }
     Ok(())
@@ -219,6 +241,23 @@ impl Survey<'_> {
         match self.origin(source) {
             Origin::Table { found, .. } => self.refs.get(usize::from(found.0)),
             Origin::Derived { .. } => None,
+        }
+    }
+
+    /// While shards may hold rows that they no longer own, a change of the first table that goes to
+    /// many places gets a test for those that they do.
+    fn own(&mut self, filter: Option<&Expr>) {
+        if !self.refs.first().is_some_and(|found| found.schema.dirty) {
+            return;
+        }
+        let end = self.fingerprint.span().end;
+        match filter {
+            Some(filter) => {
+                let (start, end) = (filter.span.start, filter.span.end);
+                self.cut(Span::new(start, start), Patch::OwnBefore);
+                self.cut(Span::new(end, end), Patch::OwnBehind { joined: true });
+            }
+            None => self.cut(Span::new(end, end), Patch::OwnBehind { joined: false }),
         }
     }
 

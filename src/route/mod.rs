@@ -13,8 +13,9 @@ mod value;
 
 use std::ops::Range;
 
+use crate::definition::identifier;
 use crate::error::Error;
-use crate::plan::{Plan, Planned, TableRef};
+use crate::plan::{Located, Plan, Planned, TableRef};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Kind, Source, literal};
 use crate::topology::weight::{Question, Weights};
@@ -126,6 +127,8 @@ pub struct Name {
     pub table: String,
     pub logical_schema: String,
     pub logical_table: String,
+    /// What only rows that the shard owns meet, where it may hold others.
+    pub own: Option<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -219,6 +222,13 @@ impl Routed {
     }
 }
 
+/// The ownership test of a shard's rows: `` CRC32(`uid`) % 8 = 3 ``
+fn own(table: &TableRef, located: &Located, shard: ShardNo) -> Box<str> {
+    let sharded = value::sharded(located);
+    let of = located.key_type.sql_shard(&identifier(&sharded.key), table.schema.shard_count(), sharded.hash);
+    format!("{of} = {}", shard.0).into()
+}
+
 impl Name {
     /// A table that a shard has whole.
     fn whole(table: &TableRef, shard: ShardNo) -> Self {
@@ -229,12 +239,20 @@ impl Name {
         Name::new(table, place.shard, sharded.pattern.physical_name(place.subtable))
     }
 
+    /// The same for a text that must see the shard's own rows only, whatever its conditions.
+    fn owned(table: &TableRef, located: &Located, place: Place) -> Self {
+        let name = Name::subtable(table, value::sharded(located), place);
+        let own = table.schema.dirty.then(|| own(table, located, place.shard));
+        Name { own, ..name }
+    }
+
     fn new(table: &TableRef, shard: ShardNo, physical: String) -> Self {
         Name {
             database: table.schema.shard(shard).database.clone(),
             table: physical,
             logical_schema: table.schema.name.clone(),
             logical_table: table.table.to_string(),
+            own: None,
         }
     }
 

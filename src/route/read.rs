@@ -54,6 +54,7 @@ impl Work<'_> {
         let names = names(&plan.template, place);
         let start = out.buffer.len();
         let mut copier = Copier::new(self.statement, self.facts, &plan.template, &names);
+        copier.filters = true;
         copier.limit = out.window.map_or(0, |window| window.offset.saturating_add(window.count));
         if plan.clock {
             self.instant(&plan.template, &mut copier, &mut out.buffer);
@@ -101,7 +102,7 @@ impl Work<'_> {
 
 fn names(template: &Template, place: Place) -> Vec<Name> {
     let name = |table: &TableRef| match &table.kind {
-        RefKind::Sharded(located) => Name::subtable(table, sharded(located), place),
+        RefKind::Sharded(located) => Name::owned(table, located, place),
         RefKind::Reference | RefKind::Unsharded => Name::whole(table, place.shard),
     };
     template.refs.iter().map(name).collect()

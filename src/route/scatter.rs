@@ -40,7 +40,7 @@ impl Work<'_> {
                 .refs
                 .iter()
                 .map(|table| match &table.kind {
-                    RefKind::Sharded(located) => Name::subtable(table, sharded(located), place),
+                    RefKind::Sharded(located) => Name::owned(table, located, place),
                     RefKind::Reference | RefKind::Unsharded => Name::whole(table, place.shard),
                 })
                 .collect();

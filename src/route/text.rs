@@ -17,6 +17,8 @@ pub(super) struct Copier<'a> {
     pub names: &'a Names,
     /// What LIMIT says in a part of a query.
     pub limit: u64,
+    /// Tables whose shard may hold rows of others are read through their ownership test.
+    pub filters: bool,
     /// Where in the text.
     at: usize,
     /// The next cut.
@@ -25,7 +27,7 @@ pub(super) struct Copier<'a> {
 
 impl<'a> Copier<'a> {
     pub fn new(statement: &'a Statement<'a>, facts: &'a Facts<'a>, template: &'a Template, names: &'a Names) -> Self {
-        Copier { statement, facts, template, names, limit: 0, at: 0, cut: 0 }
+        Copier { statement, facts, template, names, limit: 0, filters: false, at: 0, cut: 0 }
     }
 
     /// Copies up to this byte.
@@ -82,13 +84,32 @@ impl<'a> Copier<'a> {
         match patch {
             Patch::Table { table: RefNo(no), alias } => {
                 let name = &self.names[usize::from(*no)];
-                name.put(out);
+                match name.own.as_ref().filter(|_| self.filters) {
+                    None => name.put(out),
+                    // Servers merge it into the statement: its indexes serve as before.
+                    Some(own) => {
+                        out.extend_from_slice(b"(SELECT * FROM ");
+                        name.put(out);
+                        let _ = write!(out, " WHERE {own})");
+                    }
+                }
                 if let Some(alias) = alias {
                     out.extend_from_slice(b" AS ");
                     out.extend_from_slice(alias);
                 }
             }
             Patch::Text(text) => out.extend_from_slice(text),
+            Patch::OwnBefore => {
+                if self.names.first().is_some_and(|name| name.own.is_some()) {
+                    out.push(b'(');
+                }
+            }
+            Patch::OwnBehind { joined } => {
+                if let Some(own) = self.names.first().and_then(|name| name.own.as_ref()) {
+                    let words = if *joined { ") AND" } else { " WHERE" };
+                    let _ = write!(out, "{words} {own}");
+                }
+            }
             Patch::Limit => {
                 // Writing to a Vec can't fail.
                 let _ = write!(out, "LIMIT {}", self.limit);

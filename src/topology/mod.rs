@@ -32,6 +32,7 @@ pub struct ServerNo(pub u16);
 #[derive(Debug)]
 pub struct Topology {
     pub version: u64,
+    dirty: bool,
     servers: Vec<Server>,
     schemas: HashMap<String, Arc<Schema>>,
 }
@@ -50,6 +51,8 @@ pub struct Server {
 pub struct Schema {
     pub name: String,
     pub undeclared: Undeclared,
+    /// Shards may hold rows that they no longer own: since a doubling, until they are cleaned.
+    pub dirty: bool,
     shards: Vec<Shard>,
     rules: HashMap<String, Arc<TableRule>>,
 }
@@ -95,9 +98,16 @@ pub const HOME: ShardNo = ShardNo(0);
 impl Topology {
     pub fn new(config: &Config, version: u64) -> Self {
         let servers = (0u16..).zip(&config.servers).map(|(no, server)| Server::new(ServerNo(no), server)).collect();
-        let schemas =
-            config.schemas.iter().map(|schema| (schema.name.clone(), Arc::new(Schema::new(schema)))).collect();
-        Topology { version, servers, schemas }
+        let schemas = config
+            .schemas
+            .iter()
+            .map(|schema| (schema.name.clone(), Arc::new(Schema::new(schema, config.dirty))))
+            .collect();
+        Topology { version, dirty: config.dirty, servers, schemas }
+    }
+
+    pub fn dirty(&self) -> bool {
+        self.dirty
     }
 
     pub fn servers(&self) -> &[Server] {
@@ -134,10 +144,10 @@ impl Server {
 }
 
 impl Schema {
-    fn new(schema: &config::Schema) -> Self {
+    fn new(schema: &config::Schema, dirty: bool) -> Self {
         let shards = (0u16..).zip(&schema.shards).map(|(no, shard)| Shard::new(ShardNo(no), shard)).collect();
         let rules = schema.tables.iter().map(|table| (table.name.clone(), Arc::new(TableRule::new(table)))).collect();
-        Schema { name: schema.name.clone(), undeclared: schema.undeclared, shards, rules }
+        Schema { name: schema.name.clone(), undeclared: schema.undeclared, dirty, shards, rules }
     }
 
     pub fn shards(&self) -> &[Shard] {

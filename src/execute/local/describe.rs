@@ -44,6 +44,7 @@ fn name(what: &Describe, table: &str, logical: &str) -> Name {
         table: table.to_owned(),
         logical_schema: what.schema.name.clone(),
         logical_table: logical.to_owned(),
+        own: None,
     }
 }
 

@@ -119,6 +119,8 @@ pub(crate) struct Marks {
     /// A function that is not built in.
     pub routine: bool,
     pub clock: bool,
+    /// An index hint or PARTITION stands behind a table's name.
+    pub hinted: bool,
     pub chance: bool,
     /// Reads a variable, user's or system's.
     pub variables: bool,

@@ -344,6 +344,7 @@ impl Survey<'_> {
         }
         let end = [Some(factor.table.span), factor.partition, factor.system_time];
         let before = end.into_iter().flatten().map(|span| span.end).max().unwrap_or(factor.table.span.end);
+        self.marks.hinted |= factor.partition.is_some() || factor.index_hints.is_some();
         self.table(&factor.table, Spot::Aliased { alias: factor.alias, before })
     }
 
