@@ -156,6 +156,7 @@ impl World {
             keeps_zero_ids: false,
             strict: true,
             instant: Some((1_750_000_000, 0)),
+            in_transaction: false,
             weights: &self.weights,
             ids: &self.ids,
         };

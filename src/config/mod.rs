@@ -33,6 +33,7 @@ pub struct Config {
     pub transactions: Transactions,
     pub listen: Listen,
     pub limits: Limits,
+    pub gather: Gather,
     pub users: Vec<User>,
     pub backend: Backend,
     pub servers: Vec<Server>,
@@ -88,6 +89,15 @@ pub struct Limits {
     pub login: Duration,
     /// The longest command or row taken, in bytes.
     pub max_packet: usize,
+}
+
+/// What one statement may collect of several places.
+#[derive(Clone, Copy, Debug)]
+pub struct Gather {
+    pub rows: u64,
+    /// Of values.
+    pub bytes: u64,
+    pub timeout: Duration,
 }
 
 #[derive(Clone, Debug)]

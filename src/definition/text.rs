@@ -61,6 +61,37 @@ impl Definition {
         out
     }
 
+    /// The statement that makes a temporary table for its rows; to be run likewise. It has the keys that
+    /// decide what a column's metadata says, and of what temporary tables can't have nothing: foreign keys,
+    /// CHECKs, partitions; a plain key stands for a fulltext one.
+    pub fn create_temporary(&self, database: &str, table: &str) -> String {
+        let plain = Naming::whole(table);
+        let whole = self.create(database, &plain);
+        let whole = whole.split_once("\n/*!50100 PARTITION BY").map_or(&*whole, |(before, _)| before);
+        let whole = whole.split_once("\n PARTITION BY").map_or(whole, |(before, _)| before);
+        let mut lines: Vec<String> = Vec::new();
+        for line in whole.lines() {
+            let trimmed = line.trim_start();
+            if trimmed.starts_with("CONSTRAINT ") || trimmed.starts_with("CHECK ") {
+                continue;
+            }
+            lines.push(match trimmed.strip_prefix("FULLTEXT KEY ") {
+                Some(key) => format!("  KEY {}", first_letter(key)),
+                None => line.replacen("CREATE TABLE ", "CREATE TEMPORARY TABLE ", usize::from(lines.is_empty())),
+            });
+        }
+        // Between the parentheses the last line has no comma.
+        let end = lines.iter().rposition(|line| line.starts_with(')')).unwrap_or(lines.len());
+        for (at, line) in lines[..end].iter_mut().enumerate().skip(1) {
+            let bare = line.trim_end_matches(',').len();
+            line.truncate(bare);
+            if at + 1 < end {
+                line.push(',');
+            }
+        }
+        lines.join("\n")
+    }
+
     /// Is there a CHECK or a foreign key of this name? Those carry a suffix below, keys do not.
     pub fn has_constraint(&self, name: &str) -> bool {
         let mut before = Before::Nothing;
@@ -166,6 +197,25 @@ fn end_of_quoted(text: &[u8], quote: u8) -> usize {
     text.len()
 }
 
+/// `` `k` (`a`,`b`) WITH … `` → `` `k` (`a`(1)) ``: the first column of a key, by its first letter.
+fn first_letter(key: &str) -> String {
+    let mut names = 0;
+    let mut out = String::new();
+    for piece in Pieces(key) {
+        match piece {
+            Piece::Name(name) => {
+                push_name(&mut out, &name);
+                names += 1;
+                if names == 2 {
+                    break;
+                }
+            }
+            Piece::Other(text) | Piece::Quoted(text) => out.push_str(text),
+        }
+    }
+    out + "(1))"
+}
+
 fn push_name(out: &mut String, name: &str) -> Before {
     out.push_str(&identifier(name));
     Before::Nothing
@@ -217,6 +267,16 @@ mod tests {
         assert!(create.contains("CONSTRAINT `a_0005_chk_1`") && create.contains("CONSTRAINT `nm_0005`"), "{create}");
         let shown = create.replace("`mall_1`.", "");
         assert_eq!(Definition::new(&shown, &naming(5)), definition);
+    }
+
+    #[test]
+    fn a_temporary_table_has_the_keys_and_nothing_that_it_can_not_have() {
+        let shown = "CREATE TABLE `a_0003` (\n  `id` int NOT NULL,\n  `v` text COMMENT 'CREATE TABLE ,',\n  PRIMARY KEY (`id`),\n  FULLTEXT KEY `f` (`v`,`w`) /*!50100 WITH PARSER `ngram` */ ,\n  CONSTRAINT `a_0003_chk_1` CHECK ((`id` < 9))\n) ENGINE=InnoDB\n/*!50100 PARTITION BY HASH (`id`)\nPARTITIONS 2 */";
+        let create = Definition::new(shown, &naming(3)).create_temporary("mall_0", "t");
+        assert_eq!(
+            create,
+            "CREATE TEMPORARY TABLE `mall_0`.`t` (\n  `id` int NOT NULL,\n  `v` text COMMENT 'CREATE TABLE ,',\n  PRIMARY KEY (`id`),\n  KEY `f` (`v`(1))\n) ENGINE=InnoDB"
+        );
     }
 
     #[test]

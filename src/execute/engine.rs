@@ -47,6 +47,8 @@ pub struct Engine {
     /// How many statements over many places may be under way.
     pub fan_outs: Semaphore,
     pub swept: Swept,
+    /// How many connections hold collected rows. Whoever waits for one holds all else that it needs.
+    pub sites: Semaphore,
     /// What the servers are.
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
@@ -107,6 +109,7 @@ impl Engine {
             users: Arc::new(users),
             weights: Arc::default(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
+            sites: Semaphore::new(fan_outs(config.backend.connections)),
             turns: Arc::default(),
             swept: Swept::default(),
             config,
@@ -143,6 +146,7 @@ impl Engine {
             users: self.users.clone(),
             weights: self.weights.clone(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
+            sites: Semaphore::new(fan_outs(config.backend.connections)),
             turns: self.turns.clone(),
             swept: Swept::default(),
             config,
@@ -215,6 +219,7 @@ impl Engine {
         let template = match &planned.plan {
             Plan::Single(single) => &single.template,
             Plan::Scatter(scatter) => &scatter.plain,
+            Plan::Gather(gather) => &gather.template,
             Plan::Insert(insert) => &insert.template,
             Plan::WriteScatter(scatter) => &scatter.template,
             Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return,

@@ -16,7 +16,7 @@ use crate::protocol::reply;
 use crate::route::{Arg, Name, Part, Routed};
 use crate::shard::{Answer, Conn};
 use crate::topology::ServerNo;
-use crate::transaction::Need;
+use crate::transaction::{Hold, Need};
 use crate::value::Value;
 
 /// Sends a part and passes its reply on to the client.
@@ -48,6 +48,7 @@ pub(super) fn default_database<'a>(running: &Running<'_>, part: &'a Part) -> Opt
         Plan::Single(Single { needs_schema: true, .. }) => part.names.first().map(|name| name.database.as_str()),
         Plan::Single(_)
         | Plan::Scatter(_)
+        | Plan::Gather(_)
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
@@ -117,7 +118,7 @@ pub(super) async fn one_server(
 pub(super) async fn follow(
     running: &Running<'_>,
     client: &mut Client,
-    server: ServerNo,
+    mut at: At<'_>,
     names: &[Name],
     summary: Summary,
 ) -> Result<()> {
@@ -126,8 +127,8 @@ pub(super) async fn follow(
         client.memory.failed(error);
         running.engine.forget_stale(running.planned, error);
         // What it said before it failed; a connection that is lost says nothing.
-        if client.hold.held(server).is_some_and(|conn| !conn.is_busy())
-            && let Ok(all) = warnings(client, server, names).await
+        if let Some(conn) = at.conn(&mut client.hold).filter(|conn| !conn.is_busy())
+            && let Ok(all) = warnings(conn, names).await
             && !all.is_empty()
         {
             client.memory.diagnostics = all;
@@ -135,17 +136,36 @@ pub(super) async fn follow(
         return Ok(());
     }
     client.forget_diagnostics(!names.is_empty());
-    if summary.warnings > 0 {
-        client.memory.diagnostics = warnings(client, server, names).await?;
+    if summary.warnings > 0
+        && let Some(conn) = at.conn(&mut client.hold)
+    {
+        client.memory.diagnostics = warnings(conn, names).await?;
     }
     if running.planned.kind == Kind::CountedRows
-        && let Some(conn) = client.hold.held(server)
+        && let Some(conn) = at.conn(&mut client.hold)
     {
         client.memory.found_rows = found_rows(conn).await?;
     }
-    follow_last_id(running, client, server, &summary).await?;
+    follow_last_id(running, client, &mut at, &summary).await?;
     let assigned: Vec<Setting> = running.planned.settings().cloned().collect();
-    settings::follow(client, running.engine, server, &assigned).await
+    settings::follow(client, running.engine, at, &assigned).await
+}
+
+/// The connection that a statement ran on.
+pub(super) enum At<'c> {
+    /// The session's own to this server.
+    Held(ServerNo),
+    /// One beside the session's.
+    Apart(&'c mut Conn),
+}
+
+impl At<'_> {
+    pub fn conn<'h>(&'h mut self, hold: &'h mut Hold) -> Option<&'h mut Conn> {
+        match self {
+            At::Held(server) => hold.held(*server),
+            At::Apart(conn) => Some(conn),
+        }
+    }
 }
 
 /// What an INSERT leaves for LAST_INSERT_ID(): the first id generated for it, or what the
@@ -173,16 +193,18 @@ fn remember(kind: Kind, client: &mut Client, summary: &Summary) {
 
 /// LAST_INSERT_ID() after a server counted up an id, or the statement said LAST_INSERT_ID(expr).
 /// The connection's own function tells such an id from one that a row gave itself.
-async fn follow_last_id(running: &Running<'_>, client: &mut Client, server: ServerNo, summary: &Summary) -> Result<()> {
+async fn follow_last_id(running: &Running<'_>, client: &mut Client, at: &mut At<'_>, summary: &Summary) -> Result<()> {
     let planned = running.planned;
     let is_read = matches!(planned.kind, Kind::Rows | Kind::CountedRows);
     let may_be = match &planned.plan {
-        Plan::Single(_) | Plan::WriteScatter(_) if is_read => planned.sets_last_id() && summary.rows > 0,
-        Plan::Single(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
+        Plan::Single(_) | Plan::Gather(_) | Plan::WriteScatter(_) if is_read => {
+            planned.sets_last_id() && summary.rows > 0
+        }
+        Plan::Single(_) | Plan::Gather(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
         Plan::Insert(_) => planned.sets_last_id() && summary.insert_id != 0,
         Plan::Scatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
     };
-    let Some(conn) = client.hold.held(server).filter(|_| may_be) else { return Ok(()) };
+    let Some(conn) = at.conn(&mut client.hold).filter(|_| may_be) else { return Ok(()) };
     let id = number(conn, "SELECT LAST_INSERT_ID()").await?;
     if is_read || id == summary.insert_id {
         client.memory.last_insert_id = id;
@@ -203,8 +225,7 @@ async fn number(conn: &mut Conn, sql: &str) -> Result<u64> {
 }
 
 /// What SHOW WARNINGS says on the connection that has just served.
-async fn warnings(client: &mut Client, server: ServerNo, names: &[Name]) -> Result<Vec<Diagnostic>> {
-    let Some(conn) = client.hold.held(server) else { return Ok(Vec::new()) };
+async fn warnings(conn: &mut Conn, names: &[Name]) -> Result<Vec<Diagnostic>> {
     let answer = conn.run("SHOW WARNINGS").await?;
     Ok(diagnostics(&answer, names))
 }

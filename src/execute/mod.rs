@@ -7,6 +7,7 @@ pub mod ddl;
 mod engine;
 mod exchange;
 mod field_list;
+mod gather;
 mod ids;
 mod line;
 mod local;

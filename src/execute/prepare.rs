@@ -3,6 +3,7 @@
 
 use super::client::Client;
 use super::exchange;
+use super::gather;
 use super::relay::{self, Adjust};
 use super::statement::Running;
 use crate::error::{Error, Result};
@@ -50,6 +51,9 @@ pub(super) async fn at_one_place(
     id: u32,
 ) -> Result<bool> {
     running.sample(client, routed).await?;
+    if routed.gathered.is_some() {
+        return Box::pin(gather::prepare(running, client, routed, id)).await;
+    }
     let part = routed.parts.first().ok_or_else(|| Error::proxy("Bifold: a statement without a text was prepared."))?;
     let text = &routed.buffer[part.text.clone()];
     // Not in the session's transaction unless that is on this server already: preparing reads
@@ -75,7 +79,7 @@ pub(super) async fn at_one_place(
     let Some((server_id, params)) = summary.prepared else { return Ok(false) };
     match running.planned.plan {
         // Its executions have other texts, with ids in them.
-        Plan::Insert(_) => conn.close_statement(server_id).await?,
+        Plan::Insert(_) | Plan::Gather(_) => conn.close_statement(server_id).await?,
         Plan::Single(_)
         | Plan::Scatter(_)
         | Plan::WriteScatter(_)

@@ -96,7 +96,7 @@ fn check_session(client: &Client, plan: &Wide) -> Result<()> {
 }
 
 /// Who holds connections already is not made to wait for those who may wait for them.
-async fn admitted<'e>(engine: &'e Engine, client: &Client) -> Result<Option<SemaphorePermit<'e>>> {
+pub(super) async fn admitted<'e>(engine: &'e Engine, client: &Client) -> Result<Option<SemaphorePermit<'e>>> {
     if client.hold.any().is_some() {
         return Ok(None);
     }
@@ -115,7 +115,7 @@ fn crowded() -> Error {
 }
 
 /// The servers of the parts, in the one order in which connections are taken.
-fn servers(parts: &[Part]) -> Vec<ServerNo> {
+pub(super) fn servers(parts: &[Part]) -> Vec<ServerNo> {
     let mut servers: Vec<ServerNo> = parts.iter().map(|part| part.server).collect();
     servers.sort_unstable();
     servers.dedup();

@@ -8,6 +8,7 @@ use dashmap::DashMap;
 
 use super::client::Client;
 use super::engine::Engine;
+use super::exchange::At;
 use crate::context::{Setting, State};
 use crate::error::{Error, Result};
 use crate::protocol::column::ColumnType;
@@ -98,16 +99,11 @@ fn is_number(kind: ColumnType) -> bool {
 }
 
 /// Applies what a statement set on the connection it ran on to the session.
-pub async fn follow(
-    client: &mut Client,
-    engine: &Engine,
-    server: crate::topology::ServerNo,
-    assigned: &[Setting],
-) -> Result<()> {
+pub async fn follow(client: &mut Client, engine: &Engine, mut at: At<'_>, assigned: &[Setting]) -> Result<()> {
     if assigned.is_empty() {
         return Ok(());
     }
-    let Some(conn) = client.hold.held(server) else {
+    let Some(conn) = at.conn(&mut client.hold) else {
         return Err(Error::proxy("The connection that set variables is gone; the session's settings are not known."));
     };
     let state = read_back(conn, engine, assigned).await?;

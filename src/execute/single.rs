@@ -1,7 +1,8 @@
 //! A statement for one server: its text or its parameters are sent, the reply's bytes passed on.
 
 use super::client::Client;
-use super::exchange;
+use super::exchange::{self, At};
+use super::gather;
 use super::scatter;
 use super::statement::Running;
 use crate::error::{Error, Result};
@@ -12,6 +13,9 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
     let server = exchange::one_server(&running, client, routed, plan).await?;
     if let Some(wide) = plan.wide.as_ref().filter(|_| routed.wide) {
         return Box::pin(scatter::run(running, client, routed, wide)).await;
+    }
+    if let Some(gather) = plan.gather.as_ref().filter(|_| routed.gathered.is_some()) {
+        return Box::pin(gather::run(running, client, routed, gather)).await;
     }
     let part = &routed.parts[0];
     let effect = match plan.bind {
@@ -24,7 +28,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
     if plan.bind.is_some() {
         client.hold.bind(server);
     }
-    exchange::follow(&running, client, server, &part.names, summary).await
+    exchange::follow(&running, client, At::Held(server), &part.names, summary).await
 }
 
 /// It could commit on its server, which the others would know nothing of.

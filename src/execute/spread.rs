@@ -5,7 +5,7 @@
 use futures_util::future::join_all;
 
 use super::client::{Client, Diagnostic};
-use super::exchange;
+use super::exchange::{self, At};
 use super::local::transaction::unfinished;
 use super::names;
 use super::statement::Running;
@@ -28,7 +28,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
     if let [part] = routed.parts.as_slice() {
         let summary = exchange::pass(&running, client, routed, part, part.server, Effect::Write).await?;
         exchange::remember_insert(client, routed, &summary);
-        return exchange::follow(&running, client, part.server, &part.names, summary).await;
+        return exchange::follow(&running, client, At::Held(part.server), &part.names, summary).await;
     }
     if matches!(&running.planned.plan, Plan::Insert(insert) if insert.returning) {
         return Err(Error::refused(

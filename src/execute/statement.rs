@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, local, prepare, scatter, single, spread};
+use super::{ddl, gather, local, prepare, scatter, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
@@ -110,7 +110,7 @@ impl Engine {
                 prepare::without_server(client, params, id).await?;
                 return Ok(Some(params));
             }
-            Plan::Single(_) | Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
+            Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {}
         }
         let running =
             Running { engine: self, planned, statement: Statement { source, fingerprint, params: None }, bound: None };
@@ -144,6 +144,10 @@ impl Engine {
             Plan::Scatter(plan) => {
                 running.route(client, routed).await?;
                 Box::pin(scatter::run(running, client, routed, &plan.wide)).await
+            }
+            Plan::Gather(plan) => {
+                running.route(client, routed).await?;
+                Box::pin(gather::run(running, client, routed, plan)).await
             }
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             // Boxed, so that an idle client's task does not hold room for them.
@@ -246,6 +250,11 @@ impl Running<'_> {
         self.completed(client, |facts| route::route(self.planned, &self.statement, facts, routed)).await
     }
 
+    /// The texts where everything is collected.
+    pub async fn route_whole(&self, client: &Client, routed: &mut Routed) -> Result<()> {
+        self.completed(client, |facts| route::route_whole(self.planned, &self.statement, facts, routed)).await
+    }
+
     /// A text for some place, to be prepared for the sake of its metadata.
     pub async fn sample(&self, client: &Client, routed: &mut Routed) -> Result<()> {
         self.completed(client, |facts| route::sample(self.planned, &self.statement, facts, routed)).await
@@ -285,13 +294,14 @@ fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'a>) -> Fact
         strict: client.is_strict(),
         connection: client.connection_charset(),
         instant: (!client.has_instant()).then(now),
+        in_transaction: client.hold.in_transaction() || !client.autocommit() || client.hold.is_bound(),
         weights: &engine.weights,
         ids,
     }
 }
 
 /// Seconds and microseconds of Unix time.
-fn now() -> (u64, u32) {
+pub(super) fn now() -> (u64, u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (now.as_secs(), now.subsec_micros())
 }

@@ -74,7 +74,9 @@ fn target<'r>(running: &Running<'r>) -> Option<&'r TableRef> {
             (single.template.refs.first()?, matches!(verb, Keyword::Update | Keyword::Delete))
         }
         Plan::WriteScatter(WriteScatter { template, .. }) => (template.refs.first()?, true),
-        Plan::Single(_) | Plan::Scatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return None,
+        Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
+            return None;
+        }
     };
     let RefKind::Sharded(located) = &table.kind else { return None };
     let sharded = located.rule.sharded()?;

@@ -12,12 +12,14 @@ use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{self, Source, Span, parser};
 use crate::topology::key::KeyType;
 use crate::topology::{Schema, TableRule};
+use gather::Gather;
 use survey::Survey;
 
 pub mod allow;
 pub mod cache;
 pub mod ddl;
 mod function;
+pub mod gather;
 mod insert;
 pub mod local;
 mod order;
@@ -144,6 +146,8 @@ pub enum Plan {
     Single(Single),
     /// Several places answer a query; their rows are merged into one result.
     Scatter(Scatter),
+    /// Rows are collected on one server, and the statement runs there.
+    Gather(Box<Gather>),
     /// Rows of VALUES or SET, split by place.
     Insert(Box<Insert>),
     /// One text for each of several places; the affected rows are summed.
@@ -161,7 +165,7 @@ impl Plan {
         match self {
             Plan::Local(local) => local.needs_pass(transacts),
             Plan::Single(single) => transacts || single.effect != Effect::Read || single.bind.is_some(),
-            Plan::Scatter(_) => transacts,
+            Plan::Scatter(_) | Plan::Gather(_) => transacts,
             Plan::Insert(_) | Plan::WriteScatter(_) | Plan::Ddl(_) => true,
             Plan::Refusal(_) => false,
         }
@@ -324,6 +328,8 @@ pub struct Single {
     pub bind: Option<Bind>,
     /// How it runs where its values turn out to be in several places; `None`: then it is refused.
     pub wide: Option<Box<Wide>>,
+    /// How it runs then where that can't be, and where its tables turn out to be on several servers.
+    pub gather: Option<Box<Gather>>,
     /// The connection must have a default database: that of the first reference; and without any
     /// reference the statement runs where named locks live.
     pub needs_schema: bool,

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::gather::Gather;
 use super::local::{Characteristic, Filter, Local, Operand, Show, Step, Transaction};
 use super::{
     Bind, Cut, Effect, Fold, Item, KeyColumn, Over, Patch, Plan, Planned, Recipe, RefKind, SessionValue, Single,
@@ -27,6 +28,7 @@ pub fn name(plan: &Plan) -> &'static str {
         Plan::Local(_) => "local",
         Plan::Single(_) => "single",
         Plan::Scatter(_) => "scatter",
+        Plan::Gather(_) => "gather",
         Plan::Insert(_) => "insert",
         Plan::WriteScatter(_) => "write scatter",
         Plan::Ddl(_) => "ddl",
@@ -57,6 +59,11 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
         Plan::Scatter(scatter) => {
             line(out, format_args!("scatter: {}", recipe(&scatter.wide, of)));
             template(out, &scatter.wide.template, of);
+        }
+        Plan::Gather(gather) => {
+            line(out, format_args!("gather: the statement runs over rows collected on one server"));
+            gathered(out, gather, of);
+            line(out, format_args!("  text {}", text(&gather.template, of).trim_start()));
         }
         Plan::Insert(insert) => {
             let id = match &insert.id {
@@ -110,6 +117,22 @@ fn single(out: &mut String, single: &Single, of: Printed<'_>) {
     template(out, &single.template, of);
     if let Some(wide) = &single.wide {
         line(out, format_args!("  values in several places: scatter, {}", recipe(wide, of)));
+    } else if let Some(gather) = &single.gather {
+        line(out, format_args!("  values in several places: gather"));
+        gathered(out, gather, of);
+    }
+}
+
+/// What is collected of each reference.
+fn gathered(out: &mut String, gather: &Gather, of: Printed<'_>) {
+    for (table, collected) in gather.template.refs.iter().zip(&gather.tables) {
+        reference(out, table, of);
+        let (all, needed) = (collected.columns.len(), collected.columns.iter().filter(|column| column.needed));
+        let names: Vec<&str> = needed.map(|column| &*column.name).collect();
+        let columns = if names.len() == all { "all columns".to_owned() } else { names.join(", ") };
+        let filters: Vec<String> = collected.filters.iter().map(|(from, to)| items(*from, *to, of)).collect();
+        let rows = if filters.is_empty() { String::new() } else { format!(" of rows where {}", filters.join(" AND ")) };
+        line(out, format_args!("    as {}: {columns}{rows}", collected.alias));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Queries: the whole statement runs on one server, each of its tables in the place that pins it;
-//! or, where no place is said, on all (`scatter`).
+//! or, where no place is said, on all (`scatter`); or over rows brought together (`gather`).
 
+use super::gather;
 use super::scatter::{self, Draft};
 use super::survey::{Env, FoundKind, Survey};
 use super::{Bind, Effect, Kind, Outcome, Plan, Planned, Scatter, Single};
@@ -9,17 +10,9 @@ use crate::sql::ast::Query;
 
 pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
     survey.query(query, &Env::default())?;
-    if let Some(lacks) = survey.lacking() {
-        return Ok(lacks);
-    }
-    // A place for every table, or each of them must do.
-    let draft = scatter::draft(&survey, query);
-    if survey.all_pinned().is_err() {
-        let draft = draft?;
-        let plain = survey.template()?;
-        let wide = draft.finish(&plain);
-        let plan = Plan::Scatter(Scatter { plain, wide });
-        return Ok(Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Rows }));
+    let is_spread = gather::is_spread(&survey);
+    if is_spread && !survey.lacks.is_empty() {
+        return Ok(survey.lacking_all());
     }
     let marks = &survey.marks;
     // What a stored function does is not known.
@@ -33,7 +26,23 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
         (false, true) => Kind::CountedRows,
         (false, false) => Kind::Rows,
     };
-    single_or_wide(survey, effect, kind, draft.ok())
+    // A place for every table; or each of them must do; or the rows are brought together.
+    let draft = scatter::draft(&survey, query);
+    let gathered = || if is_spread { gather::draft(&survey, query).map(Some) } else { Ok(None) };
+    if survey.all_pinned().is_ok() {
+        let gathered = gathered().ok().flatten();
+        return single_or_wide(survey, effect, kind, draft.ok(), gathered);
+    }
+    if let Ok(draft) = draft {
+        let plain = survey.template()?;
+        let wide = draft.finish(&plain);
+        let plan = Plan::Scatter(Scatter { plain, wide });
+        return Ok(Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Rows }));
+    }
+    let draft = gathered()?.ok_or_else(|| Error::proxy("Bifold: a table without a place is in one."))?;
+    let gather = draft.finish(&survey.template()?);
+    let plan = Plan::Gather(Box::new(gather));
+    Ok(Outcome::Planned(Planned { plan, assigns: survey.marks.assigns.into_iter().collect(), kind }))
 }
 
 /// SELECT … INTO variables answers with an OK.
@@ -47,12 +56,19 @@ fn query_into(query: &Query) -> bool {
 
 /// The plan for one server of a statement that has been walked.
 pub(super) fn single(survey: Survey<'_>, effect: Effect, kind: Kind) -> Result<Outcome> {
-    single_or_wide(survey, effect, kind, None)
+    single_or_wide(survey, effect, kind, None, None)
 }
 
-fn single_or_wide(mut survey: Survey<'_>, effect: Effect, kind: Kind, draft: Option<Draft>) -> Result<Outcome> {
+fn single_or_wide(
+    mut survey: Survey<'_>,
+    effect: Effect,
+    kind: Kind,
+    draft: Option<Draft>,
+    gathered: Option<gather::Draft>,
+) -> Result<Outcome> {
     let template = survey.template()?;
     let wide = draft.map(|draft| Box::new(draft.finish(&template)));
+    let gather = gathered.map(|draft| Box::new(draft.finish(&template)));
     let marks = survey.marks;
     let bind = match (marks.named_lock, marks.routine) {
         (true, _) => Some(Bind::NamedLock),
@@ -66,7 +82,7 @@ fn single_or_wide(mut survey: Survey<'_>, effect: Effect, kind: Kind, draft: Opt
     }
     // Targets by alias are looked for in the default database before all else.
     let needs_schema = marks.named_lock || marks.targets;
-    let plan = Plan::Single(Single { template, effect, bind, wide, needs_schema });
+    let plan = Plan::Single(Single { template, effect, bind, wide, gather, needs_schema });
     Ok(Outcome::Planned(Planned { plan, assigns: marks.assigns.into_iter().collect(), kind }))
 }
 

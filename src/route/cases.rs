@@ -250,6 +250,7 @@ impl World {
             keeps_zero_ids: false,
             strict: true,
             instant: Some((1_750_000_000, 123_456)),
+            in_transaction: false,
             weights: &self.weights,
             ids: &ids,
         };
@@ -327,6 +328,7 @@ fn how(planned: &Planned) -> String {
             format!("single {effect}{bind}")
         }
         Plan::Scatter(scatter) => return format!("scatter: {:?}\n", scatter.wide.recipe),
+        Plan::Gather(_) => "gather".into(),
         Plan::Insert(_) => "insert".into(),
         Plan::WriteScatter(write) => match write.over {
             Over::Places => "write".into(),

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod cases;
+mod gather;
 mod insert;
 mod locate;
 mod read;
@@ -43,6 +44,8 @@ pub struct Facts<'a> {
     /// The statement's instant, seconds and microseconds of Unix time, for texts that several
     /// places get; `None`: the session has SET timestamp itself.
     pub instant: Option<(u64, u32)>,
+    /// The session has, or may have, a transaction that other connections can't see.
+    pub in_transaction: bool,
     pub weights: &'a Weights,
     pub ids: &'a dyn Ids,
 }
@@ -84,6 +87,8 @@ pub struct Routed {
     pub wide: bool,
     /// The rows that the merge takes of what the parts give.
     pub window: Option<Window>,
+    /// The parts collect the rows that another statement runs over.
+    pub gathered: Option<Box<Gathered>>,
     scratch: Vec<u8>,
     params: Vec<u32>,
 }
@@ -93,6 +98,30 @@ pub struct Routed {
 pub struct Window {
     pub offset: u64,
     pub count: u64,
+}
+
+/// A statement that runs over collected rows.
+#[derive(Debug)]
+pub struct Gathered {
+    pub server: ServerNo,
+    /// Of the buffer.
+    pub text: Range<usize>,
+    /// What its tables are called in the text, by reference.
+    pub names: Vec<Name>,
+    pub tables: Vec<Temporary>,
+}
+
+/// A temporary table to be made.
+#[derive(Debug)]
+pub struct Temporary {
+    /// The reference's number.
+    pub table: usize,
+    pub name: Name,
+    /// A table with its definition, and where that is.
+    pub like: Name,
+    pub like_on: ServerNo,
+    /// The parts that give its rows.
+    pub parts: Range<usize>,
 }
 
 /// One text for one server.
@@ -153,7 +182,17 @@ pub fn route(
     facts: &Facts<'_>,
     out: &mut Routed,
 ) -> Result<(), RouteError> {
-    Work::go(planned, statement, facts, false, out)
+    Work { whole: false, sample: false, statement, facts, params: &[] }.go(planned, out)
+}
+
+/// The same where rows are collected: all of them, with all their columns.
+pub fn route_whole(
+    planned: &Planned,
+    statement: &Statement<'_>,
+    facts: &Facts<'_>,
+    out: &mut Routed,
+) -> Result<(), RouteError> {
+    Work { whole: true, sample: false, statement, facts, params: &[] }.go(planned, out)
 }
 
 /// A text of the statement for some place, whatever its parameters: to be prepared for the sake of
@@ -164,7 +203,7 @@ pub fn sample(
     facts: &Facts<'_>,
     out: &mut Routed,
 ) -> Result<(), RouteError> {
-    Work::go(planned, statement, facts, true, out)
+    Work { whole: false, sample: true, statement, facts, params: &[] }.go(planned, out)
 }
 
 /// A statement being routed.
@@ -176,16 +215,13 @@ struct Work<'a> {
     params: &'a [u32],
     /// Any place will do.
     sample: bool,
+    /// Nothing is left out of what is collected.
+    whole: bool,
 }
 
 impl Work<'_> {
-    fn go(
-        planned: &Planned,
-        statement: &Statement<'_>,
-        facts: &Facts<'_>,
-        sample: bool,
-        out: &mut Routed,
-    ) -> Result<(), RouteError> {
+    fn go(self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
+        let statement = self.statement;
         out.clear();
         let mut params = std::mem::take(&mut out.params);
         params.clear();
@@ -193,7 +229,7 @@ impl Work<'_> {
             let tokens = statement.fingerprint.span().tokens();
             params.extend(tokens.filter(|token| statement.source.kind(*token) == Kind::Param));
         }
-        let routed = Work { statement, facts, params: &params, sample }.route(planned, out);
+        let routed = Work { params: &params, ..self }.route(planned, out);
         out.params = params;
         routed
     }
@@ -203,6 +239,8 @@ impl Work<'_> {
             Plan::Single(plan) => self.single(plan, out),
             Plan::Scatter(plan) if self.sample => self.sample_of(&plan.plain, out),
             Plan::Scatter(plan) => self.read(&plan.wide, out),
+            Plan::Gather(plan) if self.sample => self.sample_of_gather(plan, out),
+            Plan::Gather(plan) => self.gather(plan, out),
             Plan::WriteScatter(plan) => self.scatter(plan, out),
             Plan::Insert(plan) => self.insert(plan, out),
             Plan::Refusal(error) => Err(error.clone().into()),
@@ -219,6 +257,7 @@ impl Routed {
         self.insert_id = None;
         self.wide = false;
         self.window = None;
+        self.gathered = None;
     }
 }
 

@@ -12,9 +12,12 @@ impl Work<'_> {
     pub fn single(&self, plan: &Single, out: &mut Routed) -> Result<(), RouteError> {
         let mut names = Vec::with_capacity(plan.template.refs.len());
         let Some(server) = self.server(plan, false, &mut names)? else {
-            let wide =
-                plan.wide.as_ref().ok_or_else(|| Error::proxy("Bifold: a query without a place has no plan."))?;
-            return self.read(wide, out);
+            return match (&plan.wide, &plan.gather) {
+                (Some(wide), _) => self.read(wide, out),
+                (None, Some(gather)) if self.sample => self.sample_of_gather(gather, out),
+                (None, Some(gather)) => self.gather(gather, out),
+                (None, None) => Err(Error::proxy("Bifold: a query without a place has no plan.").into()),
+            };
         };
         self.part(&plan.template, server, names, out);
         Ok(())
@@ -44,7 +47,9 @@ impl Work<'_> {
                         Where::One(place) => place,
                         Where::Several(places) if self.sample => places[0],
                         Where::Anywhere if self.sample => Place { shard: HOME, subtable: SubtableNo(0) },
-                        Where::Several(_) | Where::Anywhere if plan.wide.is_some() => return Ok(None),
+                        Where::Several(_) | Where::Anywhere if plan.wide.is_some() || plan.gather.is_some() => {
+                            return Ok(None);
+                        }
                         Where::Several(_) | Where::Anywhere => return Err(several_places(table).into()),
                     };
                     (place.shard, Name::subtable(table, sharded(located), place))
@@ -65,6 +70,9 @@ impl Work<'_> {
                 Some(_) if self.sample && !at_home => {
                     names.clear();
                     return self.server(plan, true, names);
+                }
+                Some(_) if plan.gather.is_some() => {
+                    return Ok(None);
                 }
                 Some(_) => return Err(several_servers(template).into()),
             }

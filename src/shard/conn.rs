@@ -383,7 +383,8 @@ impl Conn {
         self.send_silently(|out| put_close(out, id));
     }
 
-    fn close_statements(&mut self) {
+    /// Forgets all that is prepared here.
+    pub fn close_statements(&mut self) {
         for id in self.statements.clear() {
             self.queue_close(id);
         }

@@ -6,6 +6,7 @@ mod common;
 mod binding;
 mod compatibility;
 mod confinement;
+mod gather;
 mod generated;
 mod harness;
 mod login;

@@ -350,7 +350,12 @@ fn ids_are_made_where_they_are_missing() {
             );
             match proxied.as_slice() {
                 [Answer::Err(error)] if error.code == 1235 => {}
-                answers => assert_eq!(differences("", &plain, answers, &Mask::default().and_metadata()), [""; 0]),
+                // Which conditions meet a row first, and so what they warn of, is the server's affair.
+                answers => {
+                    let mut found = differences("", &plain, answers, &Mask::default().and_metadata());
+                    found.retain(|difference| !difference.starts_with("warnings: "));
+                    assert_eq!(found, [""; 0]);
+                }
             }
         }
         assert_eq!(protocol, both.protocol);
@@ -405,8 +410,7 @@ fn rows_are_changed_and_deleted() {
             ("INSERT INTO orders (order_id, uid) VALUES (1, 5) ON DUPLICATE KEY UPDATE uid = 6", "sharding key"),
             ("INSERT INTO orders SELECT * FROM orders", "one uid"),
             ("UPDATE product SET title = UUID()", "differs from call to call"),
-            ("SELECT DISTINCT amount FROM orders", "uid = …"),
-            ("SELECT * FROM orders WHERE uid = 5 OR amount = 1 FOR UPDATE", "uid = …"),
+            ("SELECT * FROM orders WHERE uid = 5 OR amount = 1 FOR UPDATE", "a locking read"),
         ] {
             both.refused(sql, words);
         }

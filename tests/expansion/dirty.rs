@@ -113,6 +113,10 @@ fn rows_that_a_shard_no_longer_owns_are_not_seen() {
         );
         both.run("SELECT name, n FROM named WHERE n IN (3, 4, 5) ORDER BY name");
         both.run("SELECT * FROM orders WHERE uid IN (1, 2, 3, 4, 5, 6) ORDER BY uid");
+        both.run("SELECT COUNT(*), SUM(o.amount) FROM orders o JOIN coin c ON c.n = o.amount WHERE o.amount > 3");
+        both.run(
+            "SELECT uid, (SELECT COUNT(*) FROM named) FROM orders WHERE uid IN (SELECT uid FROM coin) ORDER BY uid",
+        );
         both.run("SELECT amount FROM orders WHERE uid = 5");
         both.run("SELECT order_id FROM orders WHERE order_id = 1007");
     });

@@ -10,7 +10,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::Teller;
 use crate::config::written::{Node, nearest};
-use crate::config::{Limits, Listen, ListenTls, ListenTlsMode, Secret, User};
+use crate::config::{Gather, Limits, Listen, ListenTls, ListenTlsMode, Secret, User};
 
 pub(super) fn listen(node: &Node, teller: &mut Teller<'_>) -> Option<Listen> {
     let mysql = address(node.at("mysql"), teller);
@@ -37,6 +37,14 @@ pub(super) fn limits(node: &Node) -> Option<Limits> {
         idle: span(node.at("idle"))?,
         login: span(node.at("login"))?,
         max_packet: usize::try_from(node.at("max_packet").number()?).ok()?,
+    })
+}
+
+pub(super) fn gather(node: &Node) -> Option<Gather> {
+    Some(Gather {
+        rows: count(node.at("rows"))?.into(),
+        bytes: u64::try_from(node.at("bytes").number()?).ok()?,
+        timeout: span(node.at("timeout"))?,
     })
 }
 

@@ -26,6 +26,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
     let cluster = cluster(root.at("cluster"), &mut teller);
     let listen = access::listen(root.at("listen"), &mut teller);
     let limits = access::limits(root.at("limits"));
+    let gather = access::gather(root.at("gather"));
     let backend = servers::backend(root.at("backend"), &mut teller);
     let servers = servers::servers(root.at("server"), &mut teller);
     let schemas = schema::schemas(root.at("schema"), &servers, &mut teller);
@@ -37,6 +38,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
         transactions: transactions(root.at("cluster").at("transactions"))?,
         listen: listen?,
         limits: limits?,
+        gather: gather?,
         users,
         backend: backend?,
         servers: servers.list,

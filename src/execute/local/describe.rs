@@ -59,7 +59,7 @@ pub(super) async fn explain(
     let server = match &planned.plan {
         Plan::Single(single) => {
             let server = exchange::one_server(&explaining, client, routed, single).await?;
-            if routed.wide {
+            if routed.wide || routed.gathered.is_some() {
                 return Err(several_places());
             }
             server
@@ -71,6 +71,7 @@ pub(super) async fn explain(
                 _ => return Err(several_places()),
             }
         }
+        Plan::Gather(_) => return Err(several_places()),
         Plan::Refusal(error) => return Err(error.clone()),
         Plan::Local(_) | Plan::Ddl(_) => return Err(Error::refused("Bifold: only queries and DML can be explained.")),
     };

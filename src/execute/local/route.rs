@@ -9,7 +9,7 @@ use crate::execute::client::Client;
 use crate::execute::statement::Running;
 use crate::plan::{Plan, Planned, print};
 use crate::protocol::result_set::text_column;
-use crate::route::{Part, Routed};
+use crate::route::{Name, Routed};
 
 /// The collation number of utf8mb4_general_ci, which both servers have.
 const UTF8MB4: u16 = 45;
@@ -21,7 +21,9 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Ar
     let plan = print::print(planned, statement);
     let mut routed = Routed::default();
     match &planned.plan {
-        Plan::Single(_) | Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) if running.bound.is_none() => {
+        Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Insert(_) | Plan::WriteScatter(_)
+            if running.bound.is_none() =>
+        {
             match (Running { planned, ..*running }).route(client, &mut routed).await {
                 Ok(()) => texts(running, &plan, &routed, &mut table),
                 Err(error) => table.push([plan.trim_end().as_bytes(), b"", b"", &refused(&error)]),
@@ -29,6 +31,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Ar
         }
         Plan::Single(_)
         | Plan::Scatter(_)
+        | Plan::Gather(_)
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
@@ -51,16 +54,22 @@ fn texts(running: &Running<'_>, plan: &str, routed: &Routed, table: &mut Table) 
         table.push([
             plan.as_bytes(),
             server.as_bytes(),
-            places(part).as_bytes(),
+            places(&part.names).as_bytes(),
             routed.buffer[part.text.clone()].trim_ascii_start(),
         ]);
+    }
+    if let Some(gathered) = &routed.gathered {
+        let server = &running.engine.servers.get(gathered.server).name;
+        let text = routed.buffer[gathered.text.clone()].trim_ascii_start();
+        let plan = if routed.parts.is_empty() { plan.trim_end() } else { "" };
+        table.push([plan.as_bytes(), server.as_bytes(), places(&gathered.names).as_bytes(), text]);
     }
 }
 
 /// `mall_1.orders_0007`, each once.
-fn places(part: &Part) -> String {
+fn places(names: &[Name]) -> String {
     let mut places: Vec<String> = Vec::new();
-    for name in &part.names {
+    for name in names {
         let place = format!("{}.{}", name.database, name.table);
         if !places.contains(&place) {
             places.push(place);

@@ -8,6 +8,7 @@ use super::operand::{Given, given};
 use crate::context::Setting;
 use crate::error::{Error, Result};
 use crate::execute::client::Client;
+use crate::execute::exchange::At;
 use crate::execute::statement::Running;
 use crate::execute::{exchange, settings, single};
 use crate::plan::local::{Characteristic, Step};
@@ -102,7 +103,7 @@ async fn on_server(
             conn.now_in(state);
         }
     }
-    settings::follow(client, running.engine, server, &planned.assigns).await
+    settings::follow(client, running.engine, At::Held(server), &planned.assigns).await
 }
 
 /// Back to what a connection has at first.

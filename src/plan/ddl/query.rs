@@ -46,7 +46,8 @@ pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query
     let template = survey.template()?;
     let bind = create.temporary.then_some(Bind::TemporaryTable);
     // The home shard's server, whatever the query reads.
-    let plan = Plan::Single(Single { template, effect: Effect::Write, bind, wide: None, needs_schema: true });
+    let plan =
+        Plan::Single(Single { template, effect: Effect::Write, bind, wide: None, gather: None, needs_schema: true });
     let assigns = survey.marks.assigns.into_iter().collect();
     Ok(Outcome::Planned(Planned { plan, assigns, kind: Kind::Write }))
 }

@@ -31,7 +31,7 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
         Plan::Insert(_) | Plan::WriteScatter(_) if explain.analyze => {
             Err(Error::refused("Bifold: EXPLAIN ANALYZE of a statement that writes is not supported; use EXPLAIN."))
         }
-        Plan::Single(_) | Plan::Scatter(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {
+        Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {
             Ok(desk.planned(Local::Explain(Arc::new(planned)), Kind::Rows))
         }
         Plan::Refusal(_) => Ok(Outcome::Planned(planned)),
@@ -53,9 +53,13 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
             if let Some(wide) = &mut plan.wide {
                 wide.template.cuts.insert(0, words.clone());
             }
+            if let Some(gather) = &mut plan.gather {
+                gather.template.cuts.insert(0, words.clone());
+            }
             plan.template.cuts.insert(0, words);
         }
         Plan::Scatter(plan) => plan.wide.template.cuts.insert(0, words),
+        Plan::Gather(plan) => plan.template.cuts.insert(0, words),
         Plan::Insert(plan) => plan.template.cuts.insert(0, words),
         Plan::WriteScatter(plan) => plan.template.cuts.insert(0, words),
         Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}

@@ -18,10 +18,12 @@ use crate::topology::{Schema, TableRule, Topology};
 
 mod expression;
 mod facts;
+mod filter;
 mod query;
 mod scope;
 mod tables;
 
+pub(crate) use filter::Filter;
 pub(crate) use scope::Env;
 pub(crate) use tables::{Spot, quoted};
 
@@ -55,6 +57,8 @@ pub(crate) struct Survey<'a> {
     origins: Vec<Origin>,
     cuts: Vec<TokenCut>,
     pub rows: Option<RowCuts>,
+    /// Conditions that one table alone can answer.
+    pub filters: Vec<Filter>,
     pub marks: Marks,
     /// What the SELECT sees that was walked last: at the end, the statement's own.
     pub outermost: Outermost,
@@ -153,6 +157,7 @@ impl<'a> Survey<'a> {
             origins: Vec::new(),
             cuts: Vec::new(),
             rows: None,
+            filters: Vec::new(),
             marks: Marks::default(),
             outermost: Outermost::default(),
             lacks: BTreeSet::new(),
@@ -162,6 +167,12 @@ impl<'a> Survey<'a> {
     /// The statement names a table that must be found by its key.
     pub fn has_sharded(&self) -> bool {
         self.refs.iter().any(|found| matches!(found.kind, FoundKind::Sharded(_)))
+    }
+
+    /// The source that a reference is, and what it is called; `None` for what gives no rows.
+    pub fn source_of(&self, no: RefNo) -> Option<(SourceNo, &Origin)> {
+        let sources = (0u32..).map(SourceNo).zip(&self.origins);
+        sources.into_iter().find(|(_, origin)| matches!(origin, Origin::Table { found, .. } if *found == no))
     }
 
     /// An identifier as it is meant.

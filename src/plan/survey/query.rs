@@ -20,7 +20,7 @@ use crate::sql::ast::{
 type Exports = Option<Arc<[Export]>>;
 
 /// FROM before its scope is complete.
-enum Tree<'q> {
+pub(super) enum Tree<'q> {
     Leaf(SourceNo),
     Cross(Box<Tree<'q>>, Box<Tree<'q>>),
     Join(&'q ast::Join, Box<Tree<'q>>, Box<Tree<'q>>),
@@ -214,6 +214,9 @@ impl Survey<'_> {
         let tree = self.from(from, env, &mut building)?;
         let Building { sources, later, right_joins, merged } = building;
         let mut scope = Env { sources, right_joins, merged, ..Env::below(env) };
+        if let Some(tree) = &tree {
+            self.note_filters(tree, filter, &scope);
+        }
         let join = tree.map(|tree| self.join(tree, &scope));
         let mut facts = std::mem::take(&mut scope.facts);
         if let Some(filter) = filter {
