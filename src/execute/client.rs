@@ -11,6 +11,7 @@ use crate::config::User;
 use crate::context::{Setting, State};
 use crate::error::{Blame, Error, Result, code};
 use crate::plan::{Plan, Planned};
+use crate::protocol::eof::EofPacket;
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
 use crate::protocol::{Capabilities, Status};
@@ -36,8 +37,20 @@ pub struct Client {
     pub hold: Hold,
     pub memory: Memory,
     pub(super) settings: Settings,
+    pub several: Several,
     /// While it holds connections that may write.
     pass: Option<Pass>,
+}
+
+/// A text of several statements.
+#[derive(Debug, Default)]
+pub struct Several {
+    /// The client may send such ones.
+    pub allowed: bool,
+    /// The statement under way is not the last one.
+    pub(super) more: bool,
+    /// The byte of the text at which the statement begins that was held before the gate.
+    pub(super) held_at: usize,
 }
 
 /// What the last statements left for session functions and SHOW WARNINGS.
@@ -120,6 +133,7 @@ impl Client {
             hold,
             memory: Memory::default(),
             settings,
+            several: Several { allowed: capabilities.has(Capabilities::MULTI_STATEMENTS), ..Several::default() },
             pass: None,
         }
     }
@@ -173,8 +187,14 @@ impl Client {
         Status::NONE
             .set(Status::AUTOCOMMIT, self.settings.autocommit)
             .set(Status::IN_TRANS, self.hold.in_transaction())
+            .set(Status::MORE_RESULTS, self.several.more)
             .set(Status::IN_TRANS_READONLY, self.hold.is_read_only())
             .set(Status::NO_BACKSLASH_ESCAPES, self.settings.dialect.mode.no_backslash_escapes)
+    }
+
+    /// What is set in a server's reply besides its own flags.
+    pub(super) fn reply_flags(&self) -> Status {
+        Status::NONE.set(Status::IN_TRANS, self.hold.in_transaction()).set(Status::MORE_RESULTS, self.several.more)
     }
 
     // Schemas
@@ -300,6 +320,16 @@ impl Client {
         let ok = OkPacket { status: self.status(), ..ok };
         let capabilities = self.capabilities;
         self.wire.queue_with(|out| ok.write(capabilities, out));
+        self.wire.flush().await
+    }
+
+    /// The end of nothing: COM_SET_OPTION.
+    pub async fn reply_eof(&mut self) -> Result<()> {
+        let (status, capabilities) = (self.status(), self.capabilities);
+        self.wire.queue_with(|out| match capabilities.has(Capabilities::DEPRECATE_EOF) {
+            true => OkPacket { status, ..OkPacket::default() }.write_end(capabilities, out),
+            false => EofPacket { warnings: 0, status }.write(out),
+        });
         self.wire.flush().await
     }
 

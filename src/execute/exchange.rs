@@ -28,7 +28,7 @@ pub(super) async fn pass(
     server: ServerNo,
     effect: Effect,
 ) -> Result<Summary> {
-    let in_transaction = client.hold.in_transaction();
+    let flags = client.reply_flags();
     // A text that names no physical table reads none.
     let prepared = running.bound.is_some().then(|| &routed.buffer[part.text.clone()]);
     let need = Need { bare: part.names.is_empty(), prepared, ..need(client.shape, &client.settings.state, effect) };
@@ -38,7 +38,7 @@ pub(super) async fn pass(
     }
     sweep::before(running, conn, part).await?;
     send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
-    let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, in_transaction, statement: None };
+    let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, flags, statement: None };
     relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await
 }
 

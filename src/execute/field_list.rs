@@ -7,14 +7,12 @@ use super::exchange::{self, enter};
 use super::names;
 use crate::error::{Error, Result, code};
 use crate::plan::Effect;
+use crate::protocol::Command;
 use crate::protocol::column;
-use crate::protocol::eof::EofPacket;
 use crate::protocol::err::ErrPacket;
-use crate::protocol::ok::OkPacket;
 use crate::protocol::packet::{HEADER, Header};
 use crate::protocol::payload::malformed;
 use crate::protocol::reply::{Kind, Piece, Reply};
-use crate::protocol::{Capabilities, Command};
 use crate::route::Name;
 use crate::shard::Conn;
 use crate::topology::{Schema, SubtableNo, TableKind};
@@ -39,12 +37,7 @@ impl Engine {
         for definition in packets {
             client.wire.queue_packet(&definition);
         }
-        let (status, capabilities) = (client.status(), client.capabilities);
-        client.wire.queue_with(|out| match capabilities.has(Capabilities::DEPRECATE_EOF) {
-            true => OkPacket { status, ..OkPacket::default() }.write_end(capabilities, out),
-            false => EofPacket { warnings: 0, status }.write(out),
-        });
-        client.wire.flush().await
+        client.reply_eof().await
     }
 }
 

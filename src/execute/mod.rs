@@ -17,6 +17,7 @@ mod profile;
 mod relay;
 mod scatter;
 mod settings;
+mod several;
 mod single;
 mod spread;
 mod statement;

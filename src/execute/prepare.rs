@@ -12,7 +12,7 @@ use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::eof::EofPacket;
 use crate::protocol::prepared::Prepared;
 use crate::protocol::reply::Kind;
-use crate::protocol::{Capabilities, Command};
+use crate::protocol::{Capabilities, Command, Status};
 use crate::route::Routed;
 
 /// A statement that no server runs as it is: its parameters are what servers call any parameter,
@@ -71,7 +71,7 @@ pub(super) async fn at_one_place(
         exchange::enter(conn, name).await?;
     }
     conn.send(Command::StmtPrepare, text).await?;
-    let adjust = Adjust { names: &part.names, insert_id: None, in_transaction: false, statement: Some(id) };
+    let adjust = Adjust { names: &part.names, insert_id: None, flags: Status::NONE, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, Kind::Prepare, adjust).await?;
     if let Some(error) = &summary.error {
         client.memory.failed(error);

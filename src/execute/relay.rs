@@ -31,8 +31,9 @@ pub struct Adjust<'a> {
     pub insert_id: Option<u64>,
     /// The number by which the client knows the statement that is being prepared.
     pub statement: Option<u32>,
-    /// The session's transaction is open, be it on another server.
-    pub in_transaction: bool,
+    /// Set besides the server's own: the session's transaction is open, be it on another server; more
+    /// results of the same text follow.
+    pub flags: Status,
 }
 
 /// What a reply said.
@@ -186,24 +187,24 @@ impl Pass<'_> {
                 put_lenenc(out, id);
                 let from = out.len() + status.start - insert_id.end;
                 out.extend_from_slice(&packet[insert_id.end..]);
-                put_status(&mut out[from..from + 2], self.adjust.in_transaction);
+                put_status(&mut out[from..from + 2], self.adjust.flags);
             }),
         }
         Ok(())
     }
 
     fn with_status(&mut self, packet: &[u8], status: &Range<usize>) {
-        let in_transaction = self.adjust.in_transaction;
+        let flags = self.adjust.flags;
         self.client.queue_with(|out| {
             let from = out.len() + status.start - HEADER;
             out.extend_from_slice(&packet[HEADER..]);
-            put_status(&mut out[from..from + 2], in_transaction);
+            put_status(&mut out[from..from + 2], flags);
         });
     }
 }
 
-fn put_status(flags: &mut [u8], in_transaction: bool) {
-    if in_transaction {
-        flags[0] |= Status::IN_TRANS.bits().to_le_bytes()[0];
+fn put_status(bytes: &mut [u8], flags: Status) {
+    for (byte, more) in bytes.iter_mut().zip(flags.bits().to_le_bytes()) {
+        *byte |= more;
     }
 }

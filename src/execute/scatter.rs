@@ -50,13 +50,13 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &Rout
     let _admitted = admitted(engine, client).await?;
     let servers = servers(&routed.parts);
     let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
-    let in_transaction = client.hold.in_transaction();
+    let flags = client.reply_flags();
     let conns = client.hold.several(&engine.servers, &servers, need).await?;
     let mut lines: Vec<Line<'_>> =
         conns.into_iter().zip(&servers).map(|(conn, server)| Line::new(conn, *server, &routed.parts)).collect();
     // 3. Rows, by the recipe
     let format = if running.bound.is_some() { Format::Binary } else { Format::Text };
-    let mut reply = ToClient::new(&mut client.wire, client.capabilities, in_transaction, routed.window);
+    let mut reply = ToClient::new(&mut client.wire, client.capabilities, flags, routed.window);
     let work = Work { running, routed, format };
     let said = work.rows(&mut lines, &mut reply, &plan.recipe).await;
     // 4. What they warned of, and the end
@@ -418,7 +418,7 @@ impl<H, P: Fn(&mut H, &Layout, usize, &[u8]) -> Result<()>> Sink for Held<'_, H,
 struct ToClient<'w> {
     wire: &'w mut Framed,
     capabilities: Capabilities,
-    in_transaction: bool,
+    flags: Status,
     skip: u64,
     take: u64,
     rows: u64,
@@ -426,9 +426,9 @@ struct ToClient<'w> {
 }
 
 impl<'w> ToClient<'w> {
-    fn new(wire: &'w mut Framed, capabilities: Capabilities, in_transaction: bool, window: Option<Window>) -> Self {
+    fn new(wire: &'w mut Framed, capabilities: Capabilities, flags: Status, window: Option<Window>) -> Self {
         let Window { offset, count } = window.unwrap_or(Window { offset: 0, count: u64::MAX });
-        ToClient { wire, capabilities, in_transaction, skip: offset, take: count, rows: 0, begun: false }
+        ToClient { wire, capabilities, flags, skip: offset, take: count, rows: 0, begun: false }
     }
 
     fn begin(&mut self, said: &Said) {
@@ -446,7 +446,7 @@ impl<'w> ToClient<'w> {
     }
 
     fn status(&self, said: &Said) -> Status {
-        said.status.set(Status::IN_TRANS, self.in_transaction || said.status.has(Status::IN_TRANS))
+        said.status | self.flags
     }
 
     async fn finish(&mut self, said: &Said, warnings: usize) -> Result<()> {

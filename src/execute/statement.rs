@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, gather, local, prepare, scatter, single, spread};
+use super::{ddl, gather, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
@@ -71,6 +71,9 @@ pub struct Running<'a> {
 impl Engine {
     /// COM_QUERY.
     pub async fn query(&self, client: &mut Client, scratch: &mut Scratch, text: &[u8]) -> Result<Flow> {
+        if client.several.allowed && memchr::memchr(b';', text).is_some() {
+            return Box::pin(several::run(self, client, scratch, text)).await;
+        }
         self.run(client, scratch, text, None).await
     }
 
@@ -118,7 +121,7 @@ impl Engine {
         Ok(prepared.then_some(params))
     }
 
-    async fn run(
+    pub(super) async fn run(
         &self,
         client: &mut Client,
         scratch: &mut Scratch,
@@ -231,8 +234,11 @@ fn read<'a>(
     lexer::lex(text, &dialect, tokens);
     let source = Source::new(text, tokens, dialect);
     let end = fingerprint.take(&source, 0);
-    if source.kind(0) == Kind::End {
+    if source.tokens.iter().all(|token| token.kind == Kind::Semicolon) {
         return Err(Error::client(EMPTY_QUERY, "Query was empty"));
+    }
+    if end == 0 {
+        return Err(parser::syntax_error(&source, 0));
     }
     let rest = end + u32::from(source.kind(end) == Kind::Semicolon);
     match source.kind(rest) {

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ pub struct Listed {
     shielded: AtomicBool,
     /// The server's own number of the connection that is held, by server; 0: none is.
     threads: Box<[AtomicU32]>,
+    /// The same of one connection beside those, with its server's number above it.
+    aside: AtomicU64,
     askers: Mutex<Vec<oneshot::Sender<Doing>>>,
 }
 
@@ -65,7 +67,8 @@ pub struct Seen {
 #[derive(Debug)]
 pub struct Use {
     listed: Arc<Listed>,
-    server: ServerNo,
+    /// `None`: it is the one beside the others.
+    server: Option<ServerNo>,
 }
 
 impl Listed {
@@ -77,6 +80,7 @@ impl Listed {
             killed: AtomicBool::new(false),
             shielded: AtomicBool::new(false),
             threads: (0..servers).map(|_| AtomicU32::new(0)).collect(),
+            aside: AtomicU64::new(0),
             askers: Mutex::default(),
         }
     }
@@ -158,21 +162,36 @@ impl Listed {
             return Vec::new();
         }
         let held = self.threads.iter().map(|thread| thread.load(Ordering::Acquire));
-        (0..).map(ServerNo).zip(held).filter(|(_, thread)| *thread != 0).collect()
+        let mut threads: Vec<_> = (0..).map(ServerNo).zip(held).collect();
+        let [_, _, high, low, a, b, c, d] = self.aside.load(Ordering::Acquire).to_be_bytes();
+        threads.push((ServerNo(u16::from_be_bytes([high, low])), u32::from_be_bytes([a, b, c, d])));
+        threads.retain(|(_, thread)| *thread != 0);
+        threads
     }
 
     pub fn uses(self: &Arc<Self>, server: ServerNo, thread: u32) -> Use {
         if let Some(slot) = self.threads.get(usize::from(server.0)) {
             slot.store(thread, Ordering::Release);
         }
-        Use { listed: self.clone(), server }
+        Use { listed: self.clone(), server: Some(server) }
+    }
+
+    /// A connection beside those to each server, of which there is one at a time.
+    pub fn uses_aside(self: &Arc<Self>, server: ServerNo, thread: u32) -> Use {
+        self.aside.store((u64::from(server.0) << 32) | u64::from(thread), Ordering::Release);
+        Use { listed: self.clone(), server: None }
     }
 }
 
 impl Drop for Use {
     fn drop(&mut self) {
-        if let Some(slot) = self.listed.threads.get(usize::from(self.server.0)) {
-            slot.store(0, Ordering::Release);
+        match self.server {
+            Some(server) => {
+                if let Some(slot) = self.listed.threads.get(usize::from(server.0)) {
+                    slot.store(0, Ordering::Release);
+                }
+            }
+            None => self.listed.aside.store(0, Ordering::Release),
         }
     }
 }
@@ -240,6 +259,9 @@ mod tests {
         assert!(listed.threads().is_empty());
         listed.shield(false);
         drop(held);
+        let aside = listed.uses_aside(ServerNo(3), 5);
+        assert_eq!(listed.threads(), [(ServerNo(3), 5)]);
+        drop(aside);
         assert!(listed.threads().is_empty());
     }
 }

@@ -23,7 +23,7 @@ use crate::wire::login::{self, Offer};
 use crate::wire::tls::Acceptor;
 
 /// Each of these is honoured; TLS comes with a certificate.
-const OFFERED: [Capabilities; 17] = [
+const OFFERED: [Capabilities; 18] = [
     Capabilities::LONG_PASSWORD,
     Capabilities::FOUND_ROWS,
     Capabilities::LONG_FLAG,
@@ -35,6 +35,7 @@ const OFFERED: [Capabilities; 17] = [
     Capabilities::IGNORE_SIGPIPE,
     Capabilities::TRANSACTIONS,
     Capabilities::SECURE_CONNECTION,
+    Capabilities::MULTI_STATEMENTS,
     Capabilities::MULTI_RESULTS,
     Capabilities::PS_MULTI_RESULTS,
     Capabilities::PLUGIN_AUTH,

@@ -2,6 +2,7 @@
 //! next. What a statement means and where it goes is left to the floors below.
 
 mod change_user;
+mod cursor;
 mod idle;
 mod login;
 mod prepared;
@@ -18,6 +19,7 @@ use crate::error::{Blame, Error, Result, code};
 use crate::execute::{Client, Current, Engine, Flow, Scratch};
 use crate::protocol::Command;
 use crate::protocol::greeting::Nonce;
+use crate::protocol::payload::malformed;
 use crate::registry::{Doing, Listed, Signal};
 use crate::sql::Flavour;
 use crate::wire::Packet;
@@ -124,13 +126,13 @@ impl Session {
         loop {
             tokio::select! {
                 biased;
-                command = &mut command => return command,
                 signal = self.listed.signalled() => match signal {
                     Signal::Tell => self.listed.answer(&Doing { command: "Sleep", since, text: None }),
                     Signal::KillConnection => return Ok(None),
                     // There is no statement.
                     Signal::KillQuery => drop(self.listed.forget_kill()),
                 },
+                command = &mut command => return command,
                 () = self.idle.expired() => return Ok(None),
             }
         }
@@ -205,7 +207,7 @@ impl Desk<'_> {
             Command::StmtExecute => return Ok(statements.execute(engine, client, scratch, packet).await?.into()),
             Command::StmtSendLongData => statements.long_data(packet),
             Command::StmtReset => statements.reset(client, body).await?,
-            Command::StmtFetch => statements.fetch(client, body)?,
+            Command::StmtFetch => Box::pin(statements.fetch(client, body)).await?,
             Command::StmtClose => statements.close(body),
             Command::InitDb if body.is_empty() => return Err(Error::client(code::NO_DB, "No database selected")),
             Command::InitDb => client.use_schema(&String::from_utf8_lossy(body), engine).await?,
@@ -218,6 +220,7 @@ impl Desk<'_> {
                 *statements = Statements::default();
                 Box::pin(change_user::run(client, engine, door, login, packet)).await?;
             }
+            Command::SetOption => set_option(client, flavour, body).await?,
             Command::FieldList => Box::pin(engine.field_list(client, body)).await?,
             Command::Statistics => client.reply_text(engine.statistics().as_bytes()).await?,
             Command::ProcessInfo if flavour == Flavour::MariaDb => {
@@ -243,7 +246,6 @@ impl Desk<'_> {
             | Command::TableDump
             | Command::ConnectOut
             | Command::RegisterSlave
-            | Command::SetOption
             | Command::Daemon
             | Command::BinlogDumpGtid
             | Command::Clone
@@ -251,6 +253,18 @@ impl Desk<'_> {
         }
         Ok(Next::Command)
     }
+}
+
+/// Whether the client may send several statements in one text.
+async fn set_option(client: &mut Client, flavour: Flavour, body: &[u8]) -> Result<()> {
+    let allowed = match (body, flavour) {
+        ([0, 0, ..], _) | ([] | [_], Flavour::MariaDb) => true,
+        ([1, 0, ..], _) => false,
+        ([] | [_], Flavour::MySql) => return Err(malformed()),
+        ([_, _, ..], _) => return Err(unknown()),
+    };
+    client.several.allowed = allowed;
+    client.reply_eof().await
 }
 
 fn command(packet: &[u8]) -> Result<(Command, &[u8])> {

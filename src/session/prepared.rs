@@ -4,9 +4,11 @@
 
 use std::collections::HashMap;
 
+use super::cursor::{BUDGET, Cursor};
 use crate::error::{Error, Result, code};
 use crate::execute::{Bound, Client, Engine, Flow, Scratch};
 use crate::protocol::execute::{Bindings, Execute, LongData};
+use crate::protocol::payload::malformed;
 use crate::sql::Flavour;
 
 /// So much long data may wait for one statement's execution.
@@ -25,6 +27,7 @@ struct Statement {
     bindings: Bindings,
     /// More long data came than may wait: the next execution says so.
     too_long: bool,
+    cursor: Option<Cursor>,
 }
 
 impl Statements {
@@ -37,7 +40,8 @@ impl Statements {
     ) -> Result<()> {
         let id = self.next_id();
         if let Some(params) = engine.prepare(client, scratch, text, id).await? {
-            let statement = Statement { text: text.into(), params, bindings: Bindings::default(), too_long: false };
+            let statement =
+                Statement { text: text.into(), params, bindings: Bindings::default(), too_long: false, cursor: None };
             self.by_id.insert(id, statement);
         }
         Ok(())
@@ -61,8 +65,11 @@ impl Statements {
         packet: &[u8],
     ) -> Result<Flow> {
         let id = Execute::statement(packet)?;
+        let held = self.by_id.values().filter_map(|statement| statement.cursor.as_ref()).map(Cursor::bytes).sum();
         let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, client, "mysqld_stmt_execute"))?;
-        let executed = statement.execute(engine, client, scratch, packet).await;
+        statement.cursor = None;
+        let room = BUDGET.saturating_sub(held);
+        let executed = statement.execute(engine, client, scratch, packet, room).await;
         if !matches!(executed, Ok(Flow::Held)) {
             statement.forget_long_data();
         }
@@ -85,16 +92,22 @@ impl Statements {
         let id = statement_id(body)?;
         let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, client, "mysqld_stmt_reset"))?;
         statement.forget_long_data();
+        statement.cursor = None;
         client.reply_ok().await
     }
 
-    /// No cursor is ever open: the executions' replies say so.
-    pub fn fetch(&self, client: &Client, body: &[u8]) -> Result<()> {
+    /// COM_STMT_FETCH: so many rows of the cursor that the last execution opened.
+    pub async fn fetch(&mut self, client: &mut Client, body: &[u8]) -> Result<()> {
         let id = statement_id(body)?;
-        match self.by_id.contains_key(&id) {
-            true => Err(Error::client(NO_OPEN_CURSOR, format!("The statement ({id}) has no open cursor."))),
-            false => Err(unknown(id, client, "mysqld_stmt_fetch")),
+        let count = body.get(4..8).and_then(|bytes| bytes.first_chunk()).ok_or_else(malformed)?;
+        let statement = self.by_id.get_mut(&id).ok_or_else(|| unknown(id, client, "mysqld_stmt_fetch"))?;
+        let Some(cursor) = &mut statement.cursor else {
+            return Err(no_open_cursor(id, client));
+        };
+        if !cursor.fetch(client, u32::from_le_bytes(*count)).await? {
+            statement.cursor = None;
         }
+        Ok(())
     }
 
     /// Has no reply, be there such a statement or not.
@@ -112,6 +125,7 @@ impl Statement {
         client: &mut Client,
         scratch: &mut Scratch,
         packet: &[u8],
+        room: usize,
     ) -> Result<Flow> {
         if self.too_long {
             return Err(Error::client(code::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_send_long_data"));
@@ -120,10 +134,27 @@ impl Statement {
         let charset = client.charset().to_owned();
         let mut values = Vec::with_capacity(usize::from(self.params));
         execute.values(&self.bindings, &charset, &mut values)?;
-        // No cursors yet: all rows come at once, which the reply's flags say.
-        execute.cursor = 0;
+        // The cursor is the proxy's: a server gives all rows at once.
+        let cursor = std::mem::take(&mut execute.cursor) & READ_ONLY != 0;
         let bound = Bound { execute, bindings: &self.bindings, values: &values };
-        engine.execute(client, scratch, &self.text, bound).await
+        if !cursor || room == 0 {
+            return engine.execute(client, scratch, &self.text, bound).await;
+        }
+        let sequence = client.wire.sequence();
+        client.wire.capture(room);
+        let executed = engine.execute(client, scratch, &self.text, bound).await;
+        match (client.wire.captured(), executed) {
+            (Some(reply), Ok(Flow::Done)) => {
+                self.cursor = Box::pin(Cursor::open(client, reply, sequence)).await?;
+                Ok(Flow::Done)
+            }
+            (Some(_), failed) => {
+                // What was kept of it the client never sees.
+                client.wire.set_sequence(sequence);
+                failed
+            }
+            (None, executed) => executed,
+        }
     }
 
     fn forget_long_data(&mut self) {
@@ -146,5 +177,13 @@ fn unknown(id: u32, client: &Client, command: &str) -> Error {
     };
     Error::client(code::UNKNOWN_STMT, format!("Unknown prepared statement handler ({id}) given to {command}"))
 }
+
+fn no_open_cursor(id: u32, client: &Client) -> Error {
+    let dot = if client.dialect().flavour == Flavour::MySql { "." } else { "" };
+    Error::client(NO_OPEN_CURSOR, format!("The statement ({id}) has no open cursor{dot}"))
+}
+
+/// CURSOR_TYPE_READ_ONLY.
+const READ_ONLY: u8 = 1;
 
 const NO_OPEN_CURSOR: (u16, &[u8; 5]) = (1421, b"HY000");

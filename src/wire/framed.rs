@@ -46,6 +46,8 @@ pub struct Framed {
     max_packet: usize,
     /// A write was begun and not finished.
     writing: bool,
+    /// Up to so many bytes are kept back, whoever wants them written.
+    capture: Option<usize>,
 }
 
 /// How often a peer that has sent ahead is looked at for having hung up.
@@ -78,6 +80,7 @@ impl Framed {
             sequence: 0,
             max_packet,
             writing: false,
+            capture: None,
         }
     }
 
@@ -368,6 +371,13 @@ impl Framed {
         if self.output.is_empty() && bytes.is_empty() {
             return Ok(());
         }
+        if let Some(limit) = self.capture {
+            if self.output.len() + bytes.len() <= limit {
+                self.output.extend_from_slice(bytes);
+                return Ok(());
+            }
+            self.capture = None;
+        }
         self.writing = true;
         let total = self.output.len() + bytes.len();
         let mut done = 0;
@@ -388,6 +398,17 @@ impl Framed {
             self.output = Vec::new();
         }
         Ok(())
+    }
+
+    /// From now on nothing is written: it is kept, up to so many bytes. With more all goes out after
+    /// all.
+    pub fn capture(&mut self, limit: usize) {
+        self.capture = Some(limit);
+    }
+
+    /// What was kept; `None` where there was too much and it was written.
+    pub fn captured(&mut self) -> Option<Vec<u8>> {
+        self.capture.take().map(|_| std::mem::take(&mut self.output))
     }
 
     /// Ends the connection politely; what is queued is not sent.

@@ -136,3 +136,108 @@ fn a_large_result_arrives_whole() {
         both.run("SELECT * FROM u ORDER BY id");
     });
 }
+
+#[test]
+fn several_statements_in_one_text_answer_one_after_the_other() {
+    on_each_server_by(&[Protocol::Text], T, |both| {
+        both.each(CREATE);
+        both.run("SELECT 1; SELECT 2");
+        for remove in [0, Caps::DEPRECATE_EOF] {
+            let login = Login { add: Caps::MULTI_STATEMENTS, remove, ..both.login.clone() };
+            let mut several = Both::new(both.ports, login, both.flavour, both.protocol);
+            for text in [
+                "SELECT 1; SELECT 2",
+                "SELECT 1;",
+                "SELECT 1; ;",
+                "SELECT 1;;SELECT 2",
+                "; SELECT 1",
+                ";",
+                "",
+                "SELECT 1; SELEC 2; SELECT 3",
+                "SELECT 1; SELECT 2 FROM; SELECT 3",
+                "SET @a = 1; SELECT @a; SELECT nosuch; SELECT 3",
+                "DELETE FROM t WHERE uid < 100; INSERT INTO t (uid, s) VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd;e'); SELECT s FROM t WHERE uid = 4",
+                "BEGIN; UPDATE t SET s = 'x' WHERE uid = 1; SELECT s FROM t WHERE uid = 1; ROLLBACK; SELECT s FROM t WHERE uid = 1",
+                "SELECT COUNT(*) FROM t; SELECT uid, s FROM t ORDER BY uid; SELECT 7",
+                "SELECT 'a;b'; SELECT /* ; */ 2 -- ;\n; SELECT 3",
+                "SET sql_mode = 'ANSI_QUOTES'; SELECT \"uid\" FROM t WHERE uid = 1; SET sql_mode = DEFAULT; SELECT \"uid\"",
+                "USE mall; SELECT DATABASE(); SHOW TABLES",
+                "INSERT INTO t (uid) VALUES (1); SELECT 1",
+                "SELECT 1; INSERT INTO t (uid) VALUES (1); SELECT 1",
+                "SELECT 1; SELECT CAST('x' AS SIGNED); SHOW WARNINGS; SELECT 2",
+            ] {
+                several.run(text);
+            }
+            // Switched off and on again.
+            for option in [[1u8, 0], [0, 0]] {
+                let ends = [&mut several.plain, &mut several.proxied].map(|side| side.simple(0x1B, &option));
+                let status = |answer: &Answer| (answer.status(), matches!(answer, Answer::Ok(_)));
+                assert_eq!(status(&ends[0]), status(&ends[1]));
+                several.run("SELECT 1; SELECT 2");
+            }
+            several.run("SELECT 5; SELECT 6");
+        }
+    });
+}
+
+#[test]
+fn a_cursor_gives_its_rows_as_they_are_fetched() {
+    on_each_server_by(&[Protocol::Prepared], T, |both| {
+        both.each(CREATE);
+        both.each("CREATE TABLE u (id INT PRIMARY KEY, c LONGTEXT)");
+        for uid in 1..=7 {
+            both.each(&format!("INSERT INTO t (uid, s) VALUES ({uid}, 'row {uid}')"));
+            both.each(&format!("INSERT INTO u VALUES ({uid}, REPEAT('x', {uid}))"));
+        }
+        for remove in [0, Caps::DEPRECATE_EOF] {
+            let login = Login { remove, ..both.login.clone() };
+            for (text, params) in [
+                ("SELECT * FROM u ORDER BY id", vec![]),
+                ("SELECT s FROM t WHERE uid = ?", vec![Param::Int(3)]),
+                ("SELECT uid, s FROM t ORDER BY uid", vec![]),
+                ("SELECT uid FROM t WHERE uid = 99", vec![]),
+                ("SELECT COUNT(*) FROM t", vec![]),
+                ("UPDATE t SET s = 'z' WHERE uid = ?", vec![Param::Int(2)]),
+            ] {
+                let mut pair = Both::new(both.ports, login.clone(), both.flavour, both.protocol);
+                let replies = [&mut pair.plain, &mut pair.proxied].map(|side| {
+                    let statement = side.prepare(text).unwrap_or_else(|answer| panic!("{answer:?}"));
+                    let mut all = vec![side.open_cursor(&statement, &params)];
+                    all.extend([3, 4, 1, 1].map(|count| side.fetch(&statement, count)));
+                    // A new execution begins again; a reset ends it.
+                    all.push(side.open_cursor(&statement, &params));
+                    all.push(side.fetch(&statement, 2));
+                    let reset = format!("{:?}", side.simple(0x1A, &statement.id.to_le_bytes()));
+                    all.push(vec![reset.into_bytes()]);
+                    all.push(side.fetch(&statement, 2));
+                    // An error names the statement by each side's own number.
+                    let number = format!("({})", statement.id);
+                    let read = |packet: Vec<u8>| String::from_utf8_lossy(&packet).replace(&number, "(n)");
+                    let all = all.into_iter().map(|packets| packets.into_iter().map(read).collect());
+                    all.collect::<Vec<Vec<String>>>()
+                });
+                for (at, (plain, proxied)) in replies[0].iter().zip(&replies[1]).enumerate() {
+                    let (mut plain, mut proxied) = (plain.clone(), proxied.clone());
+                    if at % 5 == 0 && plain.len() > 2 {
+                        // Servers describe the columns of a temporary table here, without its keys.
+                        plain.drain(1..plain.len() - 1);
+                        proxied.drain(1..proxied.len() - 1);
+                    }
+                    assert_eq!(plain, proxied, "{} {text}: reply {at}", both.flavour);
+                }
+            }
+            // What is too much to hold comes at once, and says so.
+            let mut client = Client::login(both.ports.1, &login).expect("a connection").expect("let in");
+            client.query("UPDATE u SET c = REPEAT('y', 4000000)");
+            let statement = client.prepare("SELECT * FROM u ORDER BY id").unwrap_or_else(|answer| panic!("{answer:?}"));
+            let mut body = statement.execute_body(&[]);
+            body[4] = 1;
+            client.command(0x17, &body);
+            match &client.answers(true)[..] {
+                [Answer::Rows(set)] => assert_eq!((set.rows.len(), set.status & 0x40), (7, 0)),
+                other => panic!("{other:?}"),
+            }
+            both.each("UPDATE u SET c = REPEAT('x', id)");
+        }
+    });
+}

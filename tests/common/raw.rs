@@ -149,10 +149,31 @@ impl Client {
     /// The packets of a reply that is column definitions and an end (COM_FIELD_LIST).
     pub fn field_list(&mut self, table: &str, pattern: &str) -> Vec<Vec<u8>> {
         self.command(0x04, format!("{table}\0{pattern}").as_bytes());
+        self.packets_to_end(false)
+    }
+
+    /// Executes with a read-only cursor; the packets up to the first end or error.
+    pub fn open_cursor(&mut self, statement: &Statement, params: &[Param]) -> Vec<Vec<u8>> {
+        let mut body = statement.execute_body(params);
+        body[4] = 1;
+        self.command(0x17, &body);
+        self.packets_to_end(true)
+    }
+
+    /// COM_STMT_FETCH.
+    pub fn fetch(&mut self, statement: &Statement, count: u32) -> Vec<Vec<u8>> {
+        self.command(0x1C, &[statement.id.to_le_bytes(), count.to_le_bytes()].concat());
+        self.packets_to_end(false)
+    }
+
+    /// `opening`: it may be an OK packet alone.
+    fn packets_to_end(&mut self, opening: bool) -> Vec<Vec<u8>> {
         let mut packets = Vec::new();
         loop {
             let packet = self.read_packet().unwrap_or_else(|lost| panic!("{lost}"));
-            let is_last = matches!(packet.first(), Some(0xFE | 0xFF));
+            // Definitions come first, and rows never do.
+            let is_ok = packets.is_empty() && packet.first() == Some(&0) && packet.len() >= 7 && opening;
+            let is_last = is_ok || matches!(packet.first(), Some(0xFE | 0xFF));
             packets.push(packet);
             if is_last {
                 return packets;
@@ -212,7 +233,7 @@ impl Client {
         self.caps & cap != 0
     }
 
-    fn answers(&mut self, binary: bool) -> Vec<Answer> {
+    pub fn answers(&mut self, binary: bool) -> Vec<Answer> {
         let mut answers = Vec::new();
         loop {
             let answer = self.answer(binary).unwrap_or_else(|lost| Answer::Lost(lost.to_string()));

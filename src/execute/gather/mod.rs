@@ -23,11 +23,11 @@ use crate::context::{Setting, State};
 use crate::error::{Blame, Error, Result, code};
 use crate::plan::Effect;
 use crate::plan::gather::Gather;
-use crate::protocol::Command;
 use crate::protocol::err::ErrPacket;
 use crate::protocol::packet::HEADER;
 use crate::protocol::reply::{self, Piece, rows_end_warnings};
 use crate::protocol::result_set::Format;
+use crate::protocol::{Command, Status};
 use crate::route::{Gathered, Routed, Temporary};
 use crate::wire::Framed;
 
@@ -63,7 +63,7 @@ pub(super) async fn prepare(running: Running<'_>, client: &mut Client, routed: &
     let conn = site.conn();
     conn.bring_to(client.state()).await?;
     conn.send(Command::StmtPrepare, &routed.buffer[gathered.text.clone()]).await?;
-    let adjust = Adjust { names: &gathered.names, insert_id: None, in_transaction: false, statement: Some(id) };
+    let adjust = Adjust { names: &gathered.names, insert_id: None, flags: Status::NONE, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, reply::Kind::Prepare, adjust).await?;
     if let Some(error) = &summary.error {
         client.memory.failed(error);
@@ -156,7 +156,8 @@ impl<'a> Task<'a> {
         let gathered = gathered(routed)?;
         let conn = site.conn();
         conn.bring_to(&self.state).await?;
-        let in_transaction = client.hold.in_transaction();
+        let flags = client.reply_flags();
+        let _killable = client.entry.listed().uses_aside(gathered.server, conn.thread().0);
         // The flags of the reply are those of the session's transaction.
         if client.hold.is_read_only() {
             conn.run("START TRANSACTION READ ONLY").await?;
@@ -164,7 +165,7 @@ impl<'a> Task<'a> {
         let text = &routed.buffer[gathered.text.clone()];
         let sent = exchange::send(conn, text, None, self.running.bound).await;
         sent.map_err(|error| names::in_error(&gathered.names, error))?;
-        let adjust = Adjust { names: &gathered.names, insert_id: None, in_transaction, statement: None };
+        let adjust = Adjust { names: &gathered.names, insert_id: None, flags, statement: None };
         let summary = relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await?;
         exchange::follow(&self.running, client, At::Apart(conn), &gathered.names, summary).await
     }
