@@ -2,7 +2,7 @@
 //! done after its reply: warnings, session functions, settings that it changed.
 
 use super::client::{Client, Diagnostic, Level};
-use super::names;
+use super::names::{self, Homes};
 use super::relay::{self, Adjust, Summary};
 use super::settings;
 use super::statement::{Bound, Running};
@@ -38,7 +38,8 @@ pub(super) async fn pass(
     }
     sweep::before(running, conn, part).await?;
     send(conn, &routed.buffer[part.text.clone()], part.args.as_deref(), running.bound).await?;
-    let adjust = Adjust { names: &part.names, insert_id: routed.insert_id, flags, statement: None };
+    let homes = Some(Homes { topology: &running.engine.topology, server });
+    let adjust = Adjust { names: &part.names, homes, insert_id: routed.insert_id, flags, statement: None };
     relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await
 }
 
@@ -123,12 +124,16 @@ pub(super) async fn follow(
     summary: Summary,
 ) -> Result<()> {
     remember(running.planned.kind, client, &summary);
+    let homes = match &at {
+        At::Held(server) => Some(Homes { topology: &running.engine.topology, server: *server }),
+        At::Apart(_) => None,
+    };
     if let Some(error) = &summary.error {
         client.memory.failed(error);
         running.engine.forget_stale(running.planned, error);
         // What it said before it failed; a connection that is lost says nothing.
         if let Some(conn) = at.conn(&mut client.hold).filter(|conn| !conn.is_busy())
-            && let Ok(all) = warnings(conn, names).await
+            && let Ok(all) = warnings(conn, names, homes).await
             && !all.is_empty()
         {
             client.memory.diagnostics = all;
@@ -139,7 +144,7 @@ pub(super) async fn follow(
     if summary.warnings > 0
         && let Some(conn) = at.conn(&mut client.hold)
     {
-        client.memory.diagnostics = warnings(conn, names).await?;
+        client.memory.diagnostics = warnings(conn, names, homes).await?;
     }
     if running.planned.kind == Kind::CountedRows
         && let Some(conn) = at.conn(&mut client.hold)
@@ -225,9 +230,14 @@ async fn number(conn: &mut Conn, sql: &str) -> Result<u64> {
 }
 
 /// What SHOW WARNINGS says on the connection that has just served.
-async fn warnings(conn: &mut Conn, names: &[Name]) -> Result<Vec<Diagnostic>> {
+async fn warnings(conn: &mut Conn, names: &[Name], homes: Option<Homes<'_>>) -> Result<Vec<Diagnostic>> {
     let answer = conn.run("SHOW WARNINGS").await?;
-    Ok(diagnostics(&answer, names))
+    let mut all = diagnostics(&answer, names);
+    let Some(homes) = homes else { return Ok(all) };
+    for diagnostic in all.iter_mut().filter(|diagnostic| names::is_of_foreign_key(diagnostic.code)) {
+        diagnostic.text = homes.in_qualifiers(&diagnostic.text).into_owned();
+    }
+    Ok(all)
 }
 
 /// The rows of SHOW WARNINGS, with logical names.

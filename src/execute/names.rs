@@ -1,10 +1,13 @@
 //! What a server says in the client's terms: physical names made logical in column definitions,
 //! errors and warnings, rows of a split INSERT called by the client's numbers.
 
+use std::borrow::Cow;
+
 use crate::definition::without_constraint_suffix;
 use crate::error::Error;
 use crate::protocol::column::Names;
 use crate::route::{Name, Part};
+use crate::topology::{ServerNo, Topology};
 
 /// What a column definition is to say: schema and tables as the client knows them.
 pub fn in_column<'a>(names: &'a [Name], seen: Names<'a>) -> Names<'a> {
@@ -81,6 +84,47 @@ pub fn in_text(names: &[Name], code: u16, text: &[u8]) -> Vec<u8> {
         }
     }
     [data, &message].concat()
+}
+
+/// The schemas whose unsharded tables a server has.
+#[derive(Clone, Copy, Debug)]
+pub struct Homes<'a> {
+    pub topology: &'a Topology,
+    pub server: ServerNo,
+}
+
+impl Homes<'_> {
+    /// A foreign key's error names the table at its other end, which the statement need not name and
+    /// which may be of another schema: `` `shop_0`.`customer` `` becomes `` `shop`.`customer` ``,
+    /// `'shop_0.a,mall_0.b'` becomes `'shop.a,mall.b'`, for every schema at home on this server.
+    pub fn in_qualifiers<'t>(self, text: &'t [u8]) -> Cow<'t, [u8]> {
+        // Data, not names.
+        if text.starts_with(b"Duplicate entry") {
+            return text.into();
+        }
+        let mut out = Cow::Borrowed(text);
+        let mut at = 0;
+        while let Some(quote) = memchr::memchr3(b'`', b'\'', b',', &out[at..]) {
+            let start = at + quote + 1;
+            let end = match out[start - 1] {
+                b'`' => memchr::memmem::find(&out[start..], b"`."),
+                _ => memchr::memchr(b'.', &out[start..]),
+            };
+            at = start;
+            if let Some(schema) = end.and_then(|length| self.topology.at_home(self.server, &out[start..start + length]))
+            {
+                let database = start..start + schema.home().database.len();
+                out.to_mut().splice(database, schema.name.bytes());
+                at += schema.name.len();
+            }
+        }
+        out
+    }
+}
+
+/// Errors of foreign keys: a parent row that is missing, a child row that stands, by DML and DDL.
+pub fn is_of_foreign_key(code: u16) -> bool {
+    matches!(code, 1216 | 1217 | 1451 | 1452)
 }
 
 const DUP_ENTRY: u16 = 1062;

@@ -71,7 +71,7 @@ pub(super) async fn at_one_place(
         exchange::enter(conn, name).await?;
     }
     conn.send(Command::StmtPrepare, text).await?;
-    let adjust = Adjust { names: &part.names, insert_id: None, flags: Status::NONE, statement: Some(id) };
+    let adjust = Adjust { names: &part.names, homes: None, insert_id: None, flags: Status::NONE, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, Kind::Prepare, adjust).await?;
     if let Some(error) = &summary.error {
         client.memory.failed(error);

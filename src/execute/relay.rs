@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::names;
+use super::names::{self, Homes};
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::Capabilities;
 use crate::protocol::Status;
@@ -27,6 +27,8 @@ const COLLECT: usize = 16 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Adjust<'a> {
     pub names: &'a [Name],
+    /// Unsharded tables may be among those that the statement reaches.
+    pub homes: Option<Homes<'a>>,
     /// The insert id of OK packets, where the server knows of none and a row was written.
     pub insert_id: Option<u64>,
     /// The number by which the client knows the statement that is being prepared.
@@ -34,6 +36,19 @@ pub struct Adjust<'a> {
     /// Set besides the server's own: the session's transaction is open, be it on another server; more
     /// results of the same text follow.
     pub flags: Status,
+}
+
+impl Adjust<'_> {
+    fn error(&self, error: Error) -> Error {
+        let error = names::in_error(self.names, error);
+        match self.homes.filter(|_| names::is_of_foreign_key(error.code())) {
+            Some(homes) => {
+                let text = homes.in_qualifiers(error.text()).into_owned();
+                error.with_text(text)
+            }
+            None => error,
+        }
+    }
 }
 
 /// What a reply said.
@@ -152,7 +167,7 @@ impl Pass<'_> {
             }
             Piece::Err { len } => {
                 let error = ErrPacket::parse(raw(*len))?.into_error();
-                let error = names::in_error(self.adjust.names, error);
+                let error = self.adjust.error(error);
                 self.client.queue_with(|out| ErrPacket::of(&error).write(out));
                 self.summary.error = Some(error);
             }

@@ -77,7 +77,9 @@ fn statement(
         | StatementKind::Truncate(_)
         | StatementKind::RenameTable(_)
         | StatementKind::CreateIndex(_)
-        | StatementKind::DropIndex(_) => ddl::plan(&source, statement, scene).map(|ddl| {
+        | StatementKind::DropIndex(_)
+        // The allow-list lets sequences through.
+        | StatementKind::Object(_) => ddl::plan(&source, statement, scene).map(|ddl| {
             let plan = Plan::Ddl(Box::new(ddl));
             Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Other })
         }),

@@ -126,6 +126,12 @@ impl Topology {
     pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
         self.schemas.values()
     }
+
+    /// The schema whose unsharded tables are in this database.
+    pub fn at_home(&self, server: ServerNo, database: &[u8]) -> Option<&Arc<Schema>> {
+        let is_home = |shard: &Shard| shard.server == server && shard.database.as_bytes() == database;
+        self.schemas().find(|schema| is_home(schema.home()))
+    }
 }
 
 impl Server {

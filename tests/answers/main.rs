@@ -13,5 +13,6 @@ mod login;
 mod processes;
 mod protocol;
 mod scatter;
+mod schemas;
 mod session;
 mod statements;

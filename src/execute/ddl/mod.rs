@@ -18,6 +18,7 @@ use std::sync::Arc;
 use super::client::{Client, Diagnostic, Level};
 use super::engine::Engine;
 use super::exchange;
+use super::names::Homes;
 use super::statement::Running;
 use crate::catalog::TableName;
 use crate::context::{Setting, State, States};
@@ -57,7 +58,7 @@ pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl)
     };
     // Whatever came of it: in the middle of a failure some places are altered.
     for target in plan.targets() {
-        engine.catalog.forget(&TableName::new(&plan.schema.name, &target.table));
+        engine.catalog.forget(&TableName::new(&target.schema.name, &target.table));
     }
     let mut outcome = outcome?;
     outcome.diagnostics.extend(plan.notes.iter().map(|text| note(text)));
@@ -106,7 +107,11 @@ async fn at_home(
         prepared: None,
     };
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
-    let logical = |text: &[u8]| naming.logical_text(text, database, &schema.name);
+    let homes = Homes { topology: &running.engine.topology, server };
+    let logical = |text: &[u8]| {
+        let text = homes.in_qualifiers(text);
+        naming.logical_text(&text, database, &schema.name)
+    };
     let outcome = answered(conn, &text, logical).await;
     if effect == HomeEffect::Binds && outcome.is_ok() {
         client.hold.bind(server);
@@ -134,7 +139,7 @@ pub struct Outcome {
 
 /// Carries out what reaches over places. The transaction has been committed before.
 pub async fn run(actor: &Actor<'_>, ddl: &Ddl) -> Result<Outcome> {
-    let tables = ddl.targets().iter().map(|target| (ddl.schema.name.as_str(), &*target.table));
+    let tables = ddl.targets().iter().map(|target| (target.schema.name.as_str(), &*target.table));
     let _turn = actor.turns.take(tables).await?;
     let task = Task { actor, schema: &ddl.schema };
     match &ddl.action {

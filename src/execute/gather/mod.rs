@@ -63,7 +63,8 @@ pub(super) async fn prepare(running: Running<'_>, client: &mut Client, routed: &
     let conn = site.conn();
     conn.bring_to(client.state()).await?;
     conn.send(Command::StmtPrepare, &routed.buffer[gathered.text.clone()]).await?;
-    let adjust = Adjust { names: &gathered.names, insert_id: None, flags: Status::NONE, statement: Some(id) };
+    let adjust =
+        Adjust { names: &gathered.names, homes: None, insert_id: None, flags: Status::NONE, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, reply::Kind::Prepare, adjust).await?;
     if let Some(error) = &summary.error {
         client.memory.failed(error);
@@ -165,7 +166,7 @@ impl<'a> Task<'a> {
         let text = &routed.buffer[gathered.text.clone()];
         let sent = exchange::send(conn, text, None, self.running.bound).await;
         sent.map_err(|error| names::in_error(&gathered.names, error))?;
-        let adjust = Adjust { names: &gathered.names, insert_id: None, flags, statement: None };
+        let adjust = Adjust { names: &gathered.names, homes: None, insert_id: None, flags, statement: None };
         let summary = relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await?;
         exchange::follow(&self.running, client, At::Apart(conn), &gathered.names, summary).await
     }

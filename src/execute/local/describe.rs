@@ -30,7 +30,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Descr
     for row in &mut table.rows {
         for (column, cell) in columns.iter().zip(row) {
             if let Some(cell) = cell {
-                logical::in_cell(&what.schema, column, cell);
+                logical::in_cell(&running.engine.topology, &what.schema, column, cell);
             }
         }
     }

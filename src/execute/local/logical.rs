@@ -1,22 +1,24 @@
 //! Cells of SHOW that name tables and schemas, made logical.
 
+use std::sync::Arc;
+
 use super::answer::Table;
 use crate::definition::Naming;
 use crate::error::Result;
 use crate::execute::names;
 use crate::protocol::column;
 use crate::route::Name;
-use crate::topology::Schema;
+use crate::topology::{Schema, Topology};
 
 /// A cell of the column of this name.
-pub(super) fn in_cell(schema: &Schema, column: &[u8], cell: &mut Vec<u8>) {
+pub(super) fn in_cell(topology: &Topology, schema: &Schema, column: &[u8], cell: &mut Vec<u8>) {
     match column {
         b"Table" | b"Database" | b"Db" => {
             if let Some(name) = dotted(schema, cell) {
                 *cell = name;
             }
         }
-        b"Create Table" | b"Create Database" | b"Create View" => *cell = in_definition(schema, cell),
+        b"Create Table" | b"Create Database" | b"Create View" => *cell = in_definition(topology, schema, cell),
         _ => {}
     }
 }
@@ -42,11 +44,11 @@ fn table_name(schema: &Schema, physical: &[u8]) -> Vec<u8> {
 }
 
 /// The words of a definition behind which a name stands.
-const WORDS: [&[u8]; 5] = [b"TABLE ", b"DATABASE ", b"REFERENCES ", b"VIEW ", CONSTRAINT];
+const WORDS: [&[u8]; 6] = [b"TABLE ", b"DATABASE ", b"REFERENCES ", b"VIEW ", b"nextval(", CONSTRAINT];
 const CONSTRAINT: &[u8] = b"CONSTRAINT ";
 
 /// The text of a definition; what stands in its strings is data.
-fn in_definition(schema: &Schema, text: &[u8]) -> Vec<u8> {
+fn in_definition(topology: &Topology, schema: &Schema, text: &[u8]) -> Vec<u8> {
     let naming = naming(schema, text);
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -71,8 +73,10 @@ fn in_definition(schema: &Schema, text: &[u8]) -> Vec<u8> {
             at += name.len();
             continue;
         }
-        // A qualifier: `mall_0`.`orders_0000`
+        // A qualifier: `mall_0`.`orders_0000`; a foreign key's may be another schema's.
+        let mut schema = schema;
         if text.get(at + name.len()) == Some(&b'.') {
+            schema = topology.at_home(schema.home().server, bare(name)).map_or(schema, Arc::as_ref);
             put_renamed(name, &mut out, |bare| logical_name(schema, bare));
             out.push(b'.');
             at += name.len() + 1;
@@ -197,7 +201,7 @@ product = { kind = "reference" }
     fn shown(column: &str, cell: &str) -> String {
         let topology = topology();
         let mut cell = cell.as_bytes().to_vec();
-        in_cell(topology.schema("mall").expect("declared"), column.as_bytes(), &mut cell);
+        in_cell(&topology, topology.schema("mall").expect("declared"), column.as_bytes(), &mut cell);
         String::from_utf8(cell).expect("UTF-8")
     }
 

@@ -3,9 +3,10 @@
 use super::{Asker, denied, not_yet};
 use crate::error::{Error, Result};
 use crate::sql::ast::{
-    Action, AlterSpecKind, AlterTable, CreateTable, DatabaseDdl, ObjectDdl, ObjectKind, TableOption, TableOptionKind,
+    Action, AlterSpecKind, AlterTable, CreateTable, DatabaseDdl, Name, ObjectDdl, ObjectKind, TableOption,
+    TableOptionKind,
 };
-use crate::sql::{Keyword, Source, literal};
+use crate::sql::{Keyword, Kind, Source, literal};
 
 pub(super) fn create(source: &Source<'_>, create: &CreateTable) -> Result<()> {
     create.options.iter().try_for_each(|option| table_option(source, option))
@@ -84,21 +85,39 @@ fn by_dba(what: &str) -> Error {
     not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only")
 }
 
-pub(super) fn object(ddl: &ObjectDdl, asker: &Asker<'_>) -> Error {
+pub(super) fn object(source: &Source<'_>, ddl: &ObjectDdl, asker: &Asker<'_>) -> Result<()> {
     let by_dba =
         |what: &str| not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only");
-    match ddl.kind {
+    Err(match ddl.kind {
         ObjectKind::View => not_yet("a view", "name the query's tables in the statement itself"),
         ObjectKind::Procedure => by_dba("the definition of a procedure"),
         ObjectKind::Function => by_dba("the definition of a function"),
         ObjectKind::Trigger => by_dba("the definition of a trigger"),
         ObjectKind::Event => by_dba("the definition of an event"),
-        ObjectKind::Sequence => not_yet("a sequence", "use a table whose id Bifold fills"),
+        ObjectKind::Sequence => return sequence(source, ddl),
         ObjectKind::User => denied::privilege("CREATE USER"),
         ObjectKind::Role => denied::privilege_of(asker, "CREATE USER, CREATE ROLE", "CREATE USER"),
         ObjectKind::Server => denied::privilege("SUPER"),
-    }
+    })
 }
+
+/// A sequence is a table of one row; its options are words and numbers.
+fn sequence(source: &Source<'_>, ddl: &ObjectDdl) -> Result<()> {
+    let words = ddl.rest.tokens().filter(|&token| matches!(source.kind(token), Kind::Word | Kind::QuotedName));
+    for word in words {
+        let word = literal::name(source, Name(word)).to_ascii_lowercase();
+        if !SEQUENCE_WORDS.contains(&word.as_str()) && !ENGINES.contains(&word.as_str()) {
+            return Err(not_yet(&format!("{word} of a sequence"), "leave it out"));
+        }
+    }
+    Ok(())
+}
+
+#[rustfmt::skip]
+const SEQUENCE_WORDS: &[&str] = &[
+    "as", "by", "cache", "comment", "cycle", "engine", "increment", "maxvalue", "minvalue", "no", "nocache", "nocycle",
+    "nomaxvalue", "nominvalue", "restart", "start", "with",
+];
 
 /// The refusal of a routine whose body holds statements of its own, if that is what a text of
 /// several statements begins with.

@@ -59,7 +59,7 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
         StatementKind::CreateTable(create) => definition::create(source, create),
         StatementKind::AlterTable(alter) => definition::alter(source, alter),
         StatementKind::Database(ddl) => Err(definition::database(source, ddl, asker)),
-        StatementKind::Object(ddl) => Err(definition::object(ddl, asker)),
+        StatementKind::Object(ddl) => definition::object(source, ddl, asker),
         StatementKind::Set(assignments) => set::check(source, assignments, asker),
         StatementKind::SetStatement { assignments, body } => {
             set::check(source, assignments, asker)?;

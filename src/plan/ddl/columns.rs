@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use super::edits::Edits;
-use super::planner::{Planner, same_schema};
+use super::planner::{Planner, at_home_of, same_schema};
 use super::text::Piece;
 use super::{Reach, Target};
 use crate::error::{Error, Result};
-use crate::sql::ast::{CheckDef, ColumnAttributeKind, ColumnDef, KeyDef, KeyKind, TableElement, TableName};
+use crate::sql::ast::{CheckDef, ColumnAttributeKind, ColumnDef, Expr, KeyDef, KeyKind, TableElement, TableName};
+use crate::sql::visit::{Node, Role, TableUse, Visitor, walk_expr};
 use crate::topology::Schema;
 
 type Schemas<'a> = &'a Arc<Schema>;
@@ -51,10 +52,10 @@ pub(super) fn column(
             ColumnAttributeKind::AutoIncrement if is_id => edits.span(attribute.span, Piece::Bytes(Vec::new())),
             ColumnAttributeKind::Check(definition) => check(planner, edits, definition),
             ColumnAttributeKind::References(parent) => references(planner, edits, schema, target, parent)?,
+            ColumnAttributeKind::Default(value) => default(planner, edits, schema, target, value)?,
             ColumnAttributeKind::AutoIncrement
             | ColumnAttributeKind::Null
             | ColumnAttributeKind::NotNull
-            | ColumnAttributeKind::Default(_)
             | ColumnAttributeKind::OnUpdate
             | ColumnAttributeKind::PrimaryKey
             | ColumnAttributeKind::Unique
@@ -67,6 +68,36 @@ pub(super) fn column(
         }
     }
     Ok(())
+}
+
+/// A default may take its value from a sequence.
+fn default(
+    planner: &Planner<'_>,
+    edits: &mut Edits<'_>,
+    schema: Schemas<'_>,
+    target: &Target,
+    value: &Expr,
+) -> Result<()> {
+    let mut sequences = Sequences(Vec::new());
+    walk_expr(value, &mut sequences);
+    if !sequences.0.is_empty() && !matches!(target.reach, Reach::Home) {
+        return Err(Error::refused(format!(
+            "Bifold: a column of `{}` cannot have values of a sequence, which lives on the home shard only. Let Bifold fill its id.",
+            target.table
+        )));
+    }
+    sequences.0.iter().try_for_each(|sequence| planner.beside(edits, schema, sequence))
+}
+
+struct Sequences(Vec<TableName>);
+
+impl Visitor<'_> for Sequences {
+    fn enter(&mut self, node: Node<'_>) -> bool {
+        if let Node::Table(TableUse { table, role: Role::Sequence, .. }) = node {
+            self.0.push(table);
+        }
+        true
+    }
 }
 
 pub(super) fn key(
@@ -117,10 +148,15 @@ fn references(
         )));
     }
     let other = planner.standing(parent, "REFERENCES")?;
-    same_schema(schema, &other.schema)?;
+    if !matches!(target.reach, Reach::Home) {
+        same_schema(schema, &other.schema)?;
+    }
     match (&target.reach, &other.target.reach) {
-        _ if other.target.table == target.table => edits.table(parent, Piece::Target),
-        (Reach::Home, Reach::Home | Reach::Shards(_)) | (Reach::Shards(_), Reach::Shards(_)) => {
+        _ if other.schema.name == schema.name && other.target.table == target.table => {
+            edits.table(parent, Piece::Target);
+        }
+        (Reach::Home, Reach::Home | Reach::Shards(_)) => edits.table(parent, at_home_of(schema, &other)?),
+        (Reach::Shards(_), Reach::Shards(_)) => {
             edits.table(parent, Piece::Beside(other.target.table.to_string()));
         }
         (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => {

@@ -51,7 +51,8 @@ pub enum Action {
         targets: Vec<Target>,
         if_exists: bool,
     },
-    /// Of unsharded tables only: the home shard runs it as it is.
+    /// Of unsharded tables only, of one schema or of several whose home shards are on one server:
+    /// that runs it as it is.
     Home {
         targets: Vec<Target>,
         text: Text,
@@ -73,6 +74,7 @@ pub enum HomeEffect {
 /// A logical table and where its physical ones stand.
 #[derive(Clone, Debug)]
 pub struct Target {
+    pub schema: Arc<Schema>,
     /// The logical name.
     pub table: Arc<str>,
     pub reach: Reach,
@@ -102,7 +104,7 @@ impl Ddl {
 
 impl Target {
     /// As the topology has it; a table that no rule names is unsharded.
-    pub fn of(schema: &Schema, table: &str) -> Self {
+    pub fn of(schema: &Arc<Schema>, table: &str) -> Self {
         let reach = match schema.rule(table) {
             None => Reach::Home,
             Some(rule) => match rule.kind {
@@ -111,7 +113,7 @@ impl Target {
                 TableKind::Sharded(_) => Reach::Places(rule.clone()),
             },
         };
-        Target { table: table.into(), reach }
+        Target { schema: schema.clone(), table: table.into(), reach }
     }
 
     pub fn rule(&self) -> Option<&Arc<TableRule>> {
@@ -167,6 +169,9 @@ impl fmt::Display for Ddl {
         for target in self.targets() {
             let count = target.places(&self.schema).len();
             match &target.reach {
+                Reach::Home if target.schema.name != self.schema.name => {
+                    write!(f, " `{}`.`{}` on the home shard", target.schema.name, target.table)?
+                }
                 Reach::Home => write!(f, " `{}` on the home shard", target.table)?,
                 Reach::Shards(_) => write!(f, " `{}` on {count} shards", target.table)?,
                 Reach::Places(_) => write!(f, " `{}` in {count} places", target.table)?,

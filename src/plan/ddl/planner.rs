@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::plan::Scene;
 use crate::plan::allow::{Asker, denied};
 use crate::sql::ast::{
-    AlterSpec, AlterSpecKind, AlterTable, CreateIndex, CreateTable, DropIndex, DropTable, Name, RenamePair, Statement,
-    StatementKind, TableName,
+    self, AlterSpec, AlterSpecKind, AlterTable, CreateIndex, CreateTable, DropIndex, DropTable, Name, ObjectDdl,
+    RenamePair, Statement, StatementKind, TableName,
 };
 use crate::sql::{Source, literal};
 use crate::topology::{Schema, TableRule, Undeclared};
@@ -29,6 +29,7 @@ pub fn plan(source: &Source<'_>, statement: &Statement, scene: &Scene<'_>) -> Re
         StatementKind::RenameTable(pairs) => planner.rename(pairs),
         StatementKind::CreateIndex(create) => planner.create_index(create),
         StatementKind::DropIndex(drop) => planner.drop_index(drop),
+        StatementKind::Object(sequence) => planner.sequence(sequence),
         _ => Err(Error::proxy("Bifold: a statement that defines no table was taken for one.")),
     }
 }
@@ -141,10 +142,13 @@ impl Planner<'_> {
     /// LIKE takes the definition of a table that stands beside each place of the new one.
     fn like(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, source: &TableName) -> Result<Target> {
         let other = self.standing(source, "SELECT")?;
-        same_schema(schema, &other.schema)?;
+        if !matches!(target.reach, Reach::Home) {
+            same_schema(schema, &other.schema)?;
+        }
         let name = &other.target.table;
         match (&target.reach, &other.target.reach) {
-            (Reach::Home, Reach::Home | Reach::Shards(_)) | (Reach::Shards(_) | Reach::Places(_), Reach::Shards(_)) => {
+            (Reach::Home, Reach::Home | Reach::Shards(_)) => edits.table(source, at_home_of(schema, &other)?),
+            (Reach::Shards(_) | Reach::Places(_), Reach::Shards(_)) => {
                 edits.table(source, Piece::Beside(name.to_string()));
             }
             (Reach::Places(new), Reach::Places(old)) if layout(new) == layout(old) => {
@@ -279,11 +283,10 @@ impl Planner<'_> {
 
     fn rename_to(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, to: &TableName) -> Result<()> {
         let new = self.new_name(to)?;
-        same_schema(schema, &new.schema)?;
         match (&target.reach, &new.target.reach) {
             (Reach::Home, Reach::Home) => {
-                undeclared(schema, &new.target)?;
-                edits.table(to, Piece::Beside(new.target.table.to_string()));
+                undeclared(&new.schema, &new.target)?;
+                edits.table(to, at_home_of(schema, &new)?);
                 Ok(())
             }
             (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => Err(not_renamed(target, &new.target)),
@@ -299,14 +302,16 @@ impl Planner<'_> {
             if is_hidden(&named.schema, &named.target) {
                 return Err(unknown_table(&named));
             }
-            same_schema(schema.get_or_insert_with(|| named.schema.clone()), &named.schema)?;
             // Of several tables each has its own name; where one is spread all names are made
             // by the execution.
-            edits.table(table, Piece::Beside(named.target.table.to_string()));
+            edits.table(table, at_home_of(schema.get_or_insert_with(|| named.schema.clone()), &named)?);
             targets.push(named.target);
         }
         let schema = schema.ok_or_else(|| Error::proxy("Bifold: DROP TABLE without a table."))?;
         let all_home = targets.iter().all(|target| matches!(target.reach, Reach::Home));
+        if !all_home {
+            targets.iter().try_for_each(|target| same_schema(&schema, &target.schema))?;
+        }
         let action = match (all_home, drop.temporary) {
             (true, temporary) => {
                 let effect = if temporary { HomeEffect::None } else { HomeEffect::Commits };
@@ -338,17 +343,15 @@ impl Planner<'_> {
         for pair in pairs {
             let (from, to) = (self.standing(&pair.from, "ALTER, DROP")?, self.new_name(&pair.to)?);
             let schema = schema.get_or_insert_with(|| from.schema.clone());
-            same_schema(schema, &from.schema)?;
-            same_schema(schema, &to.schema)?;
             match (&from.target.reach, &to.target.reach) {
                 (Reach::Home, Reach::Home) => {}
                 (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => {
                     return Err(not_renamed(&from.target, &to.target));
                 }
             }
-            undeclared(schema, &to.target)?;
-            edits.table(&pair.from, Piece::Beside(from.target.table.to_string()));
-            edits.table(&pair.to, Piece::Beside(to.target.table.to_string()));
+            undeclared(&to.schema, &to.target)?;
+            edits.table(&pair.from, at_home_of(schema, &from)?);
+            edits.table(&pair.to, at_home_of(schema, &to)?);
             targets.extend([from.target, to.target]);
         }
         let schema = schema.ok_or_else(|| Error::proxy("Bifold: RENAME TABLE without a table."))?;
@@ -373,13 +376,37 @@ impl Planner<'_> {
         Ok(self.altering(schema, target, edits))
     }
 
+    /// CREATE, ALTER and DROP SEQUENCE.
+    fn sequence(&self, sequence: &ObjectDdl) -> Result<Ddl> {
+        let mut schema: Option<Arc<Schema>> = None;
+        let mut targets = Vec::new();
+        let mut edits = Edits::new(self.source);
+        for name in &sequence.names {
+            let named = match sequence.action {
+                ast::Action::Create => self.new_name(name)?,
+                ast::Action::Alter => self.standing(name, "ALTER")?,
+                ast::Action::Drop => self.standing(name, "DROP")?,
+            };
+            if !matches!(named.target.reach, Reach::Home) {
+                return Err(Error::refused(format!(
+                    "Bifold: `{}` cannot be a sequence: the topology says that it is a table of many places. Choose another name.",
+                    named.target.table
+                )));
+            }
+            edits.table(name, at_home_of(schema.get_or_insert_with(|| named.schema.clone()), &named)?);
+            targets.push(named.target);
+        }
+        let schema = schema.ok_or_else(|| Error::proxy("Bifold: a sequence without a name."))?;
+        let action = Action::Home { targets, text: edits.text(), effect: HomeEffect::Commits };
+        Ok(Ddl { schema, action, notes: Vec::new() })
+    }
+
     /// Another unsharded or reference table, on the home shard.
     pub fn beside(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, table: &TableName) -> Result<()> {
         let other = self.standing(table, "SELECT")?;
-        same_schema(schema, &other.schema)?;
         match other.target.reach {
             Reach::Home | Reach::Shards(_) => {
-                edits.table(table, Piece::Beside(other.target.table.to_string()));
+                edits.table(table, at_home_of(schema, &other)?);
                 Ok(())
             }
             Reach::Places(_) => Err(Error::refused(format!(
@@ -396,6 +423,22 @@ pub(super) fn same_schema(one: &Arc<Schema>, other: &Arc<Schema>) -> Result<()> 
         false => Err(Error::refused(format!(
             "Bifold: one statement cannot define tables of both schema `{}` and schema `{}`. Use a statement for each.",
             one.name, other.name
+        ))),
+    }
+}
+
+/// A table on its home shard, in a statement that the home shard of `schema` runs.
+pub(super) fn at_home_of(schema: &Schema, named: &Named) -> Result<Piece> {
+    let (here, there) = (schema.home(), named.schema.home());
+    let table = named.target.table.to_string();
+    if here == there {
+        return Ok(Piece::Beside(table));
+    }
+    match here.server == there.server {
+        true => Ok(Piece::Elsewhere(there.database.clone(), table)),
+        false => Err(Error::refused(format!(
+            "Bifold: schema `{}` and schema `{}` live on different servers, so one statement cannot define tables of both. Use a statement for each.",
+            schema.name, named.schema.name
         ))),
     }
 }

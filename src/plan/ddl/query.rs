@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::plan::survey::{Env, Survey};
 use crate::plan::{Bind, Effect, Kind, Outcome, Patch, Plan, Planned, Single};
 use crate::sql::ast::{ColumnAttributeKind, CreateTable, KeyKind, Query, TableElement};
-use crate::sql::literal;
 
 pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query) -> Result<Outcome> {
     let source = survey.source;
@@ -18,12 +17,6 @@ pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query
             target.table
         )));
     }
-    if survey.scene.schema != Some(schema.name.as_str()) {
-        return Err(Error::refused(format!(
-            "Bifold: CREATE TABLE … SELECT makes a table of the default schema only. USE `{}` first.",
-            schema.name
-        )));
-    }
     if create.elements.iter().any(points_elsewhere) {
         return Err(Error::refused(
             "Bifold: CREATE TABLE … SELECT with a foreign key is not supported. Add it with ALTER TABLE.",
@@ -32,11 +25,8 @@ pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query
     if !create.temporary {
         undeclared(&schema, &target)?;
     }
-    let mut name = Vec::new();
-    literal::quote_name(&schema.home().database, &mut name);
-    name.push(b'.');
-    literal::quote_name(&target.table, &mut name);
-    survey.cut(create.table.span, Patch::Text(name.into()));
+    let made = survey.named(&create.table)?;
+    survey.cut(create.table.span, Patch::Table { table: made, alias: None });
     survey.query(query, &Env::default())?;
     if survey.has_sharded() {
         return Err(Error::refused(
@@ -45,7 +35,7 @@ pub(crate) fn create(mut survey: Survey<'_>, create: &CreateTable, query: &Query
     }
     let template = survey.template()?;
     let bind = create.temporary.then_some(Bind::TemporaryTable);
-    // The home shard's server, whatever the query reads.
+    // The home shard's server: what the query reads has to be there too.
     let plan =
         Plan::Single(Single { template, effect: Effect::Write, bind, wide: None, gather: None, needs_schema: true });
     let assigns = survey.marks.assigns.into_iter().collect();

@@ -15,6 +15,8 @@ pub enum Piece {
     Target,
     /// Another table of this name in the same database: `` `mall_1`.`product` ``.
     Beside(String),
+    /// A table of another schema, which is the same for every place: its database and its name.
+    Elsewhere(String, String),
     /// The database alone, where a qualifier stood.
     Database,
     /// A sharded table of the same layout: its subtable of the same number.
@@ -39,6 +41,7 @@ impl Text {
                 Piece::Bytes(bytes) => out.extend_from_slice(bytes),
                 Piece::Target => push_table(&mut out, database, &naming.physical),
                 Piece::Beside(table) => push_table(&mut out, database, table),
+                Piece::Elsewhere(database, table) => push_table(&mut out, database, table),
                 Piece::Like(pattern) => push_table(&mut out, database, &pattern.physical_name(naming.subtable)),
                 Piece::Known(name) if !known.is_some_and(|known| known.has_constraint(name)) => {
                     out.extend_from_slice(identifier(name).as_bytes());

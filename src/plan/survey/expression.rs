@@ -4,7 +4,7 @@
 use super::scope::Qualified;
 use super::{Env, Survey};
 use crate::context::Setting;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::allow::{Asker, denied};
 use crate::plan::function::{Nature, is_aggregate, nature};
 use crate::plan::{Patch, SessionValue};
@@ -140,10 +140,7 @@ impl Survey<'_> {
             self.window(window, env)?;
         }
         if let FunctionForm::Sequence(sequence) = function.form {
-            let found = self.reference(&sequence)?;
-            self.marks.writes = true;
-            self.cut(sequence.span, Patch::Table { table: found, alias: None });
-            return Ok(());
+            return self.sequence(function, &sequence);
         }
         let name = self.source.bytes(function.name.0);
         self.marks.aggregate |= function.form == FunctionForm::Star || is_aggregate(name);
@@ -158,6 +155,20 @@ impl Survey<'_> {
             Nature::Session => self.session_function(function, span),
             Nature::Stored => return self.stored_function(None, function.name),
         }
+        Ok(())
+    }
+
+    /// On the home shard of its schema. What LASTVAL gives is the connection's own.
+    fn sequence(&mut self, function: &Function, sequence: &ast::TableName) -> Result<()> {
+        let word = self.source.bytes(function.name.0);
+        if word.eq_ignore_ascii_case(b"LASTVAL") || word.eq_ignore_ascii_case(b"PREVIOUS") {
+            return Err(Error::refused(
+                "Bifold: the last value of a sequence is not kept from statement to statement; keep what NEXTVAL gave.",
+            ));
+        }
+        let found = self.named(sequence)?;
+        self.marks.writes = true;
+        self.cut(sequence.span, Patch::Table { table: found, alias: None });
         Ok(())
     }
 

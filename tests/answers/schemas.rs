@@ -1,0 +1,193 @@
+//! Unsharded tables of two schemas, whose home shards are on one server: statements that name
+//! both are answered as by one MySQL with two databases.
+
+use bifold::lab::{APP_PASSWORD, BACKEND_PASSWORD, BACKEND_USER, Cluster, Flavour};
+
+use crate::common::{Both, Login, Mask, Protocol, bifold_program, differences, with_cluster};
+
+/// `shop` beside `mall`, and `far` on the other server.
+const SCHEMAS: &str = r#"
+[schema.mall.table.orders]
+key = "uid"
+tables = 2
+[schema.mall.table.product]
+kind = "reference"
+[schema.shop]
+shards = ["s0/shop_0"]
+[schema.far]
+shards = ["s1/far_0"]
+"#;
+
+const USER: &str = r#"
+[[user]]
+name = "clerk"
+password = "app-secret"
+schemas = ["mall", "shop", "far"]
+"#;
+
+/// The same statements by a user of all schemas, over both protocols.
+fn with_schemas(test: impl Fn(&mut Both)) {
+    for protocol in [Protocol::Text, Protocol::Prepared] {
+        with_cluster(|cluster| {
+            let mut both = served(cluster, protocol);
+            test(&mut both);
+        });
+    }
+}
+
+fn served(cluster: &mut Cluster, protocol: Protocol) -> Both {
+    let plain = &cluster.servers()[0];
+    for (server, name) in [(0, "shop"), (0, "shop_0"), (0, "far"), (1, "far_0")] {
+        let sql = [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}")];
+        cluster.servers()[server].run(&sql).expect("a database");
+    }
+    plain.grant("clerk", APP_PASSWORD, &["mall", "shop", "far"]).expect("the plain account");
+    plain.grant(BACKEND_USER, BACKEND_PASSWORD, &["shop_0"]).expect("the proxy's account");
+    cluster.servers()[1].grant(BACKEND_USER, BACKEND_PASSWORD, &["far_0"]).expect("the proxy's account");
+    cluster.set_tables(SCHEMAS).expect("a topology");
+    cluster.set_more(USER).expect("a topology");
+    let proxy = cluster.serve(bifold_program()).unwrap_or_else(|error| panic!("{error}")).port();
+    // The others of this binary go on without.
+    cluster.set_more("").expect("a topology");
+    let plain = &cluster.servers()[0];
+    let login = Login::new("clerk", APP_PASSWORD, Some("mall"));
+    Both::new((plain.port(), proxy), login, plain.flavour(), protocol)
+}
+
+/// Every difference at once.
+#[track_caller]
+fn all(both: &mut Both, statements: &[&str]) {
+    let mut different = Vec::new();
+    for sql in statements {
+        let (plain, proxied) = both.answers(sql, &[]);
+        let found = differences(sql, &plain, &proxied, &Mask::default());
+        if !found.is_empty() {
+            different.push(format!("{sql}\n    {}\n{plain:#?}\n{proxied:#?}", found.join("\n    ")));
+        }
+    }
+    assert!(different.is_empty(), "{} {:?}:\n{}", both.flavour, both.protocol, different.join("\n"));
+}
+
+#[test]
+fn a_foreign_key_may_point_to_a_table_of_another_schema() {
+    with_schemas(|both| {
+        both.each("CREATE TABLE shop.customer (id INT NOT NULL PRIMARY KEY, name VARCHAR(20))");
+        both.each(
+            "CREATE TABLE bill (id INT NOT NULL PRIMARY KEY, customer INT, \
+             CONSTRAINT of_customer FOREIGN KEY (customer) REFERENCES shop.customer (id))",
+        );
+        both.each("CREATE TABLE shop.visit (id INT NOT NULL PRIMARY KEY, bill INT, note VARCHAR(20))");
+        both.each("ALTER TABLE shop.visit ADD CONSTRAINT of_bill FOREIGN KEY (bill) REFERENCES mall.bill (id)");
+        all(
+            both,
+            &[
+                "SHOW CREATE TABLE bill",
+                "SHOW CREATE TABLE shop.visit",
+                "INSERT INTO bill VALUES (1, 7)",
+                "SHOW WARNINGS",
+                "INSERT IGNORE INTO bill VALUES (1, 7)",
+                "SHOW WARNINGS",
+                "INSERT INTO shop.customer VALUES (7, 'shop_0.customer')",
+                "INSERT INTO bill VALUES (1, 7)",
+                "INSERT INTO shop.visit VALUES (1, 1, NULL)",
+                "DELETE FROM shop.customer WHERE id = 7",
+                "SHOW WARNINGS",
+                "UPDATE shop.customer SET id = 8",
+                "DELETE FROM bill",
+                "SELECT b.id, c.name, v.id FROM bill b JOIN shop.customer c ON c.id = b.customer JOIN shop.visit v ON v.bill = b.id",
+                "SELECT mall.bill.id, shop.customer.name FROM mall.bill, shop.customer WHERE bill.customer = customer.id",
+                "UPDATE bill b JOIN shop.visit v ON v.bill = b.id SET v.note = 'seen'",
+                "DROP TABLE shop.customer",
+                "TRUNCATE TABLE shop.customer",
+                "DROP TABLE shop.visit, bill, shop.customer",
+                "SHOW TABLES FROM shop",
+                "DROP TABLE shop.visit, bill",
+                "DROP TABLE IF EXISTS shop.visit, bill",
+                "SHOW WARNINGS",
+            ],
+        );
+    });
+}
+
+#[test]
+fn tables_are_made_like_and_from_and_moved_to_those_of_another_schema() {
+    with_schemas(|both| {
+        both.each("CREATE TABLE setting (name VARCHAR(20) NOT NULL PRIMARY KEY, v INT)");
+        both.each("INSERT INTO setting VALUES ('a', 1), ('b', 2)");
+        both.each("CREATE TABLE shop.setting LIKE setting");
+        both.each("CREATE TABLE shop.kept AS SELECT * FROM setting WHERE v > 1");
+        both.each("CREATE TABLE shop.counted SELECT COUNT(*) AS n FROM shop.kept");
+        both.each("CREATE TABLE shop.one SELECT 1 AS one");
+        all(
+            both,
+            &[
+                "SHOW CREATE TABLE shop.setting",
+                "SELECT * FROM shop.kept",
+                "SELECT * FROM shop.counted",
+                "INSERT INTO shop.setting SELECT * FROM setting",
+                "SELECT * FROM shop.one, shop.setting ORDER BY name",
+                "SHOW TABLES FROM shop",
+            ],
+        );
+        both.each("RENAME TABLE setting TO shop.old, shop.setting TO mall.setting");
+        both.each("ALTER TABLE shop.old RENAME TO oldest");
+        all(both, &["SHOW TABLES FROM shop", "SHOW TABLES", "SELECT * FROM oldest", "SELECT * FROM setting"]);
+        both.each("CREATE TEMPORARY TABLE shop.passing LIKE oldest");
+        all(both, &["INSERT INTO shop.passing VALUES ('x', 9)", "SELECT * FROM shop.passing", "USE shop"]);
+        all(both, &["DROP TEMPORARY TABLE passing", "SELECT * FROM one", "CREATE TABLE mall.one SELECT 1 AS one"]);
+    });
+}
+
+#[test]
+fn no_statement_defines_tables_of_two_servers() {
+    with_schemas(|both| {
+        both.each("CREATE TABLE parent (id INT NOT NULL PRIMARY KEY)");
+        both.each("CREATE TABLE far.other (id INT NOT NULL PRIMARY KEY)");
+        both.refused("CREATE TABLE far.t (id INT, FOREIGN KEY (id) REFERENCES mall.parent (id))", "different servers");
+        both.refused("DROP TABLE parent, far.other", "different servers");
+        both.refused("RENAME TABLE parent TO far.parent", "different servers");
+        both.refused("CREATE TABLE far.t LIKE parent", "different servers");
+        both.refused("CREATE TABLE far.t SELECT * FROM parent", "different servers");
+        both.refused("CREATE TABLE product (id INT, FOREIGN KEY (id) REFERENCES shop.t (id))", "both schema");
+    });
+}
+
+#[test]
+fn sequences_give_their_values() {
+    with_schemas(|both| {
+        if both.flavour == Flavour::MySql {
+            return;
+        }
+        both.each("CREATE SEQUENCE bill_no START WITH 100 INCREMENT BY 10");
+        both.each("CREATE OR REPLACE SEQUENCE shop.visit_no NOCACHE");
+        both.each("CREATE TABLE bill (id INT NOT NULL PRIMARY KEY DEFAULT NEXTVAL(bill_no), n INT DEFAULT (NEXT VALUE FOR shop.visit_no))");
+        all(
+            both,
+            &[
+                "SHOW CREATE TABLE bill",
+                "SELECT NEXTVAL(bill_no)",
+                "SELECT NEXT VALUE FOR mall.bill_no AS n",
+                "INSERT INTO bill (n) VALUES (1)",
+                "INSERT INTO bill VALUES (NEXTVAL(bill_no), NEXTVAL(shop.visit_no))",
+                "INSERT INTO bill VALUES ()",
+                "SELECT * FROM bill",
+                "SELECT SETVAL(bill_no, 500)",
+                "SELECT NEXTVAL(bill_no) FROM bill",
+                "SELECT next_not_cached_value, increment FROM shop.visit_no",
+                "ALTER SEQUENCE bill_no RESTART 7",
+                "SELECT NEXTVAL(bill_no)",
+                "SHOW TABLES",
+                "SHOW CREATE TABLE bill_no",
+                "DROP TABLE bill",
+                "DROP SEQUENCE bill_no, shop.visit_no",
+                "DROP SEQUENCE bill_no",
+                "DROP SEQUENCE IF EXISTS shop.visit_no",
+                "SHOW WARNINGS",
+                "SELECT NEXTVAL(bill_no)",
+            ],
+        );
+        both.refused("SELECT LASTVAL(bill_no)", "keep what NEXTVAL gave");
+        both.refused("CREATE SEQUENCE orders", "many places");
+        both.refused("CREATE TABLE orders (uid INT NOT NULL DEFAULT NEXTVAL(s))", "home shard only");
+    });
+}
