@@ -1,6 +1,8 @@
 //! Plans carried out: connections are taken, texts sent, replies passed on or merged, and what
 //! the session has to remember is noted.
 
+mod batch;
+mod choice;
 mod client;
 mod current;
 pub mod ddl;
@@ -11,6 +13,7 @@ mod gather;
 mod ids;
 mod line;
 mod local;
+mod moves;
 pub mod names;
 mod prepare;
 mod profile;

@@ -11,9 +11,9 @@ use super::{ddl, gather, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
-use crate::plan::{self, Outcome, Plan, Planned, Scene};
+use crate::plan::{self, Outcome, Plan, Planned, Scene, WriteScatter};
 use crate::protocol::execute::{Bindings, Execute};
-use crate::route::{self, Facts, RouteError, Routed, Statement};
+use crate::route::{self, Chosen, Facts, RouteError, Routed, Statement};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Kind, Source, Token, lexer, parser};
 use crate::value::Value;
@@ -259,6 +259,17 @@ impl Running<'_> {
     /// The texts where everything is collected.
     pub async fn route_whole(&self, client: &Client, routed: &mut Routed) -> Result<()> {
         self.completed(client, |facts| route::route_whole(self.planned, &self.statement, facts, routed)).await
+    }
+
+    /// The texts that change the rows which the parts of `routed` have chosen.
+    pub async fn change(
+        &self,
+        client: &Client,
+        plan: &WriteScatter,
+        rows: &[Chosen],
+        routed: &mut Routed,
+    ) -> Result<()> {
+        self.completed(client, |facts| route::change(plan, &self.statement, facts, rows, routed)).await
     }
 
     /// A text for some place, to be prepared for the sake of its metadata.

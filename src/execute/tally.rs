@@ -32,6 +32,11 @@ impl Tally {
         other.diagnostics.into_iter().for_each(|(row, one)| self.notice(row, one));
     }
 
+    /// An UPDATE says how many rows it met even where no text was sent.
+    pub fn informs(&mut self, update: bool) {
+        self.informed |= update;
+    }
+
     pub fn count(&mut self, part: &Part, answer: &Answer, planned: &Planned) {
         if part.copies {
             return;

@@ -17,9 +17,11 @@ use survey::Survey;
 
 pub mod allow;
 pub mod cache;
+mod choice;
 pub mod ddl;
 mod function;
 pub mod gather;
+pub mod image;
 mod insert;
 pub mod local;
 mod order;
@@ -241,6 +243,8 @@ pub enum Patch {
     },
     /// LIMIT for a part: as many rows as the merge skips and takes together.
     Limit,
+    /// What routing has to say there: the number of a part, the rows that were chosen.
+    Inserted,
     Session(SessionValue),
 }
 
@@ -421,6 +425,38 @@ pub struct WriteScatter {
     pub clock: bool,
     /// The AUTO_INCREMENT column of a reference table: each row must give it a value.
     pub given: Option<Given>,
+    /// LIMIT: where the rows may be in several places, they are chosen first.
+    pub choice: Option<Box<Choice>>,
+    /// The sharding key is changed: rows may have to go to another place.
+    pub moves: Option<Box<Move>>,
+}
+
+/// How the rows that LIMIT means are found and locked, and changed afterwards.
+#[derive(Debug)]
+pub struct Choice {
+    /// The query for one place. Its columns: the part's number, the row's key, the sort keys.
+    pub query: Template,
+    /// The statement with the chosen rows in place of its conditions.
+    pub change: Template,
+    pub keys: Vec<SortKey>,
+    pub window: Window,
+    /// The columns that tell a row from all others of its place.
+    pub columns: Vec<image::Column>,
+    /// It is an UPDATE, which tells how many rows it met.
+    pub update: bool,
+}
+
+/// How rows go to the place that their new key names: after they have been changed where they are.
+#[derive(Debug)]
+pub struct Move {
+    /// The new key, where it is the same for all rows.
+    pub key: Option<ValueSource>,
+    /// All columns that are stored, the sharding key's among them.
+    pub columns: Vec<image::Column>,
+    /// The number of the sharding key's column among them.
+    pub key_column: usize,
+    /// The id that carries the place stays what it is: its row can't leave.
+    pub carries: Option<Box<str>>,
 }
 
 /// A column that rows must fill themselves.

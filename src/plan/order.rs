@@ -8,7 +8,9 @@ use crate::catalog::ColumnDef;
 use crate::error::Result;
 use crate::plan::predicate::Column;
 use crate::sql::Charset;
-use crate::sql::ast::{Direction, Expr, ExprKind, FunctionForm, Literal, Query, Select, SelectItem, SelectItemKind};
+use crate::sql::ast::{
+    Direction, Expr, ExprKind, FunctionForm, Literal, OrderItem, Query, Select, SelectItem, SelectItemKind,
+};
 use crate::topology::collation::{Collation, Order};
 
 /// Longer strings are sorted by servers by their first `max_sort_length` bytes only.
@@ -56,6 +58,12 @@ fn ordered_column(survey: &Survey<'_>, expr: &Expr, select: &Select, scope: &Env
         }
         _ => None,
     }
+}
+
+/// The sort key of an item that is a column of the statement's tables, where there is no select list.
+pub(super) fn plain_key(survey: &Survey<'_>, item: &OrderItem, scope: &Env<'_>) -> Option<SortKey> {
+    let column = survey.column(&item.expr, scope)?;
+    sort_key(survey, &column, item.direction == Some(Direction::Desc))
 }
 
 fn item_column(survey: &Survey<'_>, item: &SelectItem, scope: &Env<'_>) -> Option<Column> {
@@ -118,8 +126,10 @@ fn definition<'s>(survey: &'s Survey<'_>, column: &Column) -> Option<&'s ColumnD
 
 /// The column with its table, as the servers' texts call both.
 fn physical_column(survey: &Survey<'_>, column: &Column) -> Option<String> {
-    let Origin::Table { name, .. } = survey.origin(column.source) else { return None };
-    let full = format!("{}.{}", quoted(name), quoted(&column.name));
+    let Origin::Table { name, bare, .. } = survey.origin(column.source) else { return None };
+    let own = quoted(&column.name);
+    // What takes no alias is alone in its statement.
+    let full = if *bare { own } else { format!("{}.{own}", quoted(name)) };
     (full.is_ascii() || survey.source.dialect.charset == Charset::Utf8).then_some(full)
 }
 

@@ -84,6 +84,22 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
             };
             line(out, format_args!("write scatter over {over}"));
             template(out, &write.template, of);
+            if let Some(choice) = &write.choice {
+                let by =
+                    choice.keys.iter().map(|key| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" }));
+                let by: Vec<String> = by.collect();
+                let order =
+                    if by.is_empty() { "in the order of places".into() } else { format!("by {}", by.join(", ")) };
+                let count = value_text(&choice.window.count, of);
+                line(
+                    out,
+                    format_args!("  rows in several places: {count} are chosen {order}, then changed by their keys"),
+                );
+            }
+            if let Some(moves) = &write.moves {
+                let key = &moves.columns[moves.key_column].name;
+                line(out, format_args!("  rows whose {key} names another place go there"));
+            }
         }
         Plan::Ddl(ddl) => line(out, format_args!("{ddl}")),
         Plan::Refusal(error) => line(
@@ -271,6 +287,7 @@ fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
         Patch::OwnBefore => out.extend_from_slice(b"<("),
         Patch::OwnBehind { .. } => out.extend_from_slice(b") AND OWN>"),
         Patch::Limit => out.extend_from_slice(b"<LIMIT>"),
+        Patch::Inserted => out.extend_from_slice(b"<rows>"),
         Patch::Session(value) => {
             out.push(b'<');
             out.extend_from_slice(session_value(*value).as_bytes());

@@ -1,15 +1,16 @@
 //! UPDATE and DELETE. With a provable place they run there; without one they go to every place,
-//! unless LIMIT, ORDER BY or other tables make the parts depend on one another. What would move a
-//! row to another place is refused. Writes to reference tables go to every shard.
+//! unless other tables make the parts depend on one another; the rows that LIMIT means are chosen
+//! first. Rows whose key is changed go to its place. Writes to reference tables go to every shard.
 
 use std::sync::Arc;
 
+use super::choice::{self, Clauses};
 use super::select::single;
-use super::survey::{Env, FoundKind, Origin, Spot, Survey};
-use super::{Effect, Given, Kind, Outcome, Over, Patch, Plan, Planned, WriteScatter};
+use super::survey::{Env, FoundKind, Origin, Spot, Survey, quoted};
+use super::{Effect, Given, Kind, Move, Outcome, Over, Patch, Plan, Planned, WriteScatter, image};
 use crate::error::{Error, Result};
-use crate::sql::Span;
-use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, Expr, TableRefKind, Update};
+use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, TableRefKind, Update};
+use crate::sql::{Charset, Keyword, Span};
 use crate::topology::Sharded;
 
 pub(super) fn update(mut survey: Survey<'_>, update: &Update) -> Result<Outcome> {
@@ -22,20 +23,27 @@ pub(super) fn update(mut survey: Survey<'_>, update: &Update) -> Result<Outcome>
     if let Some(lacks) = survey.lacking() {
         return Ok(lacks);
     }
-    for assignment in &update.assignments {
-        check_update(&survey, &assignment.column, &scope)?;
-    }
     let is_single = matches!(update.tables.as_slice(), [table] if matches!(table.kind, TableRefKind::Table(_)));
-    let ordered = update.limit.is_some() || !update.order_by.is_empty();
     if !is_single {
         for column in update.assignments.iter().map(|assignment| &assignment.column) {
+            check_update(&survey, column, &scope)?;
             check_joined(&survey, column, &scope)?;
         }
         survey.all_pinned()?;
         return single(survey, Effect::Write, Kind::Write);
     }
-    survey.own(update.filter.as_ref());
-    one_table(survey, Kind::Write, ordered, false, true)
+    let moves = moves(&survey, update)?;
+    let set = update.assignments.first().zip(update.assignments.last());
+    let clauses = Clauses {
+        verb: Keyword::Update,
+        table: update.tables[0].span,
+        set: set.map(|(first, last)| Span::new(first.span.start - 1, last.span.end)),
+        filter: update.filter.as_ref(),
+        order_by: &update.order_by,
+        limit: update.limit.as_ref(),
+    };
+    survey.own(&clauses);
+    one_table(survey, Changes { kind: Kind::Write, clauses, returning: false, moves }, &scope)
 }
 
 pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome> {
@@ -59,9 +67,16 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
             if let Some(lacks) = survey.lacking() {
                 return Ok(lacks);
             }
-            let ordered = delete.limit.is_some() || !delete.order_by.is_empty();
-            survey.own(delete.filter.as_ref());
-            one_table(survey, kind, ordered, delete.returning.is_some(), false)
+            let clauses = Clauses {
+                verb: Keyword::Delete,
+                table: table.span,
+                set: None,
+                filter: delete.filter.as_ref(),
+                order_by: &delete.order_by,
+                limit: delete.limit.as_ref(),
+            };
+            survey.own(&clauses);
+            one_table(survey, Changes { kind, clauses, returning: delete.returning.is_some(), moves: None }, &scope)
         }
         DeleteForm::Multi { targets, from } => {
             survey.marks.targets = true;
@@ -85,15 +100,24 @@ pub(super) fn delete(mut survey: Survey<'_>, delete: &Delete) -> Result<Outcome>
     }
 }
 
-/// A statement that writes `refs[0]` and may read others; `changes`: columns may take the instant.
-fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool, changes: bool) -> Result<Outcome> {
+/// What a statement does to its one table.
+struct Changes<'q> {
+    kind: Kind,
+    clauses: Clauses<'q>,
+    returning: bool,
+    moves: Option<Move>,
+}
+
+/// A statement that writes `refs[0]` and may read others.
+fn one_table(survey: Survey<'_>, changes: Changes<'_>, scope: &Env<'_>) -> Result<Outcome> {
+    let Changes { kind, clauses, returning, moves } = changes;
     match survey.refs.first().map(|found| found.kind.clone()) {
         None | Some(FoundKind::Unsharded) => {
             survey.all_pinned()?;
             single(survey, Effect::Write, kind)
         }
         Some(FoundKind::Reference) => {
-            if ordered {
+            if clauses.limit.is_some() || !clauses.order_by.is_empty() {
                 return Err(Error::refused(
                     "Bifold: a reference table can't be changed with LIMIT or ORDER BY: which rows that means may \
                      differ from shard to shard. Say which with WHERE.",
@@ -103,13 +127,25 @@ fn one_table(survey: Survey<'_>, kind: Kind, ordered: bool, returning: bool, cha
         }
         Some(FoundKind::Sharded(_)) => {
             let others_read = survey.refs.iter().skip(1).any(|found| !matches!(found.kind, FoundKind::Reference));
-            let alone = ordered || returning || others_read || survey.marks.named_lock || survey.marks.variables;
+            let alone = returning || others_read || survey.marks.named_lock || survey.marks.variables;
             if alone {
                 survey.all_pinned().map_err(|_| together(&survey))?;
+                if moves.is_some() {
+                    return Err(together(&survey));
+                }
                 return single(survey, Effect::Write, kind);
             }
-            let clock = changes || survey.marks.clock;
-            scatter(survey, kind, Over::Places, clock, None)
+            let choice = clauses.limit.map(|limit| clauses.draft(&survey, limit, scope));
+            let choice = match choice {
+                Some(Err(error)) if survey.all_pinned().is_err() || moves.is_some() => return Err(error),
+                // Where the values turn out to name one place, all is well.
+                Some(Err(_)) => return single(survey, Effect::Write, kind),
+                Some(Ok(draft)) => Some(draft),
+                None => None,
+            };
+            let clock = clauses.set.is_some() || survey.marks.clock;
+            let over = Scattered { over: Over::Places, clock, given: None, choice, moves };
+            scatter(survey, kind, over)
         }
     }
 }
@@ -121,20 +157,28 @@ fn together(survey: &Survey<'_>) -> Error {
         FoundKind::Reference | FoundKind::Unsharded => "its key",
     };
     Error::refused(format!(
-        "Bifold: a change to table {} with LIMIT, ORDER BY, RETURNING, variables or other tables must be in one place: \
+        "Bifold: a change to table {} with RETURNING, variables or other tables must be in one place: \
          add a condition such as {key} = … for each sharded table.",
         found.table
     ))
 }
 
-fn scatter(mut survey: Survey<'_>, kind: Kind, over: Over, clock: bool, given: Option<Given>) -> Result<Outcome> {
+/// How a write goes to several places.
+struct Scattered {
+    over: Over,
+    clock: bool,
+    given: Option<Given>,
+    choice: Option<choice::Draft>,
+    moves: Option<Move>,
+}
+
+fn scatter(mut survey: Survey<'_>, kind: Kind, how: Scattered) -> Result<Outcome> {
+    let Scattered { over, clock, given, choice, moves } = how;
     let template = survey.template()?;
+    let choice = choice.map(|draft| Box::new(draft.finish(&template)));
     let assigns = survey.marks.assigns.into_iter().collect();
-    Ok(Outcome::Planned(Planned {
-        plan: Plan::WriteScatter(WriteScatter { template, over, clock, given }),
-        assigns,
-        kind,
-    }))
+    let write = WriteScatter { template, over, clock, given, choice, moves: moves.map(Box::new) };
+    Ok(Outcome::Planned(Planned { plan: Plan::WriteScatter(write), assigns, kind }))
 }
 
 /// A write to the reference table `refs[0]`: the same on every shard.
@@ -157,11 +201,70 @@ pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool, given: 
         if survey.refs.len() > 1 {
             survey.only_references(1, &format!("a write to reference table {table}"))?;
         }
-        return scatter(survey, kind, Over::Shards, true, given);
+        return scatter(survey, kind, Scattered { over: Over::Shards, clock: true, given, choice: None, moves: None });
     };
     Err(Error::refused(format!(
         "Bifold: a write to reference table {table} with {what} could give each shard other rows: give values instead."
     )))
+}
+
+/// How an UPDATE of one table that changes its sharding key moves rows.
+fn moves(survey: &Survey<'_>, update: &Update) -> Result<Option<Move>> {
+    let Some(FoundKind::Sharded(rule)) = survey.refs.first().map(|found| found.kind.clone()) else { return Ok(None) };
+    let Some(sharded) = rule.sharded() else { return Ok(None) };
+    let table = &survey.refs[0].table;
+    let is_key = |assignment: &&ColumnAssignment| {
+        survey.name(assignment.column.column).to_lowercase() == sharded.key.to_lowercase()
+    };
+    // The last one counts.
+    let Some(assignment) = update.assignments.iter().rfind(is_key) else {
+        check_others(survey, update.assignments.iter(), sharded)?;
+        return Ok(None);
+    };
+    let refused = |why: String| Err(Error::refused(format!("Bifold: {why}")));
+    let key = &sharded.key;
+    check_others(survey, update.assignments.iter().filter(|other| !is_key(other)), sharded)?;
+    if update.ignore {
+        return refused(format!(
+            "UPDATE IGNORE of {key}, the sharding key of table {table}, is not supported: a row that can't go to its \
+             new place would have to stay unchanged. Leave IGNORE out."
+        ));
+    }
+    let def = survey.refs[0].def.as_deref().ok_or_else(|| Error::proxy("Bifold: a table without its definition."))?;
+    let columns = match image::columns(def) {
+        Ok(columns) => columns,
+        Err(column) => {
+            return refused(format!(
+                "{key} is the sharding key of table {table}, whose rows can't be moved since the type of {column} is \
+                 not supported there: insert the row anew and delete the old one."
+            ));
+        }
+    };
+    let is_ascii = columns.iter().all(|column| column.name.is_ascii());
+    if !is_ascii && survey.source.dialect.charset != Charset::Utf8 {
+        return refused(format!(
+            "changing {key}, the sharding key of table {table}, needs a session in utf8mb4, since not all of its \
+             columns' names are ASCII: SET NAMES utf8mb4 before."
+        ));
+    }
+    let own = quoted(key).to_lowercase();
+    let key_column = columns.iter().position(|column| column.name.to_lowercase() == own);
+    let key_column = key_column.ok_or_else(|| Error::operator(format!("Bifold: table {table} stores no {key}.")))?;
+    let carries = sharded.id.as_ref().filter(|id| id.layout.carries.is_some()).map(|id| id.column.as_str().into());
+    Ok(Some(Move { key: survey.constant(&assignment.value), columns, key_column, carries }))
+}
+
+/// Columns other than the sharding key.
+fn check_others<'q>(
+    survey: &Survey<'_>,
+    mut others: impl Iterator<Item = &'q ColumnAssignment>,
+    sharded: &Sharded,
+) -> Result<()> {
+    let found = &survey.refs[0];
+    others.try_for_each(|other| {
+        check_assigned(survey, &other.column, sharded, &found.table)?;
+        check_unique(survey, &other.column, sharded, found)
+    })
 }
 
 /// The column that an assignment changes must not decide the place.
@@ -246,18 +349,20 @@ impl Survey<'_> {
 
     /// While shards may hold rows that they no longer own, a change of the first table that goes to
     /// many places gets a test for those that they do.
-    fn own(&mut self, filter: Option<&Expr>) {
+    fn own(&mut self, clauses: &Clauses<'_>) {
         if !self.refs.first().is_some_and(|found| found.schema.dirty) {
             return;
         }
-        let end = self.fingerprint.span().end;
-        match filter {
+        match clauses.filter {
             Some(filter) => {
                 let (start, end) = (filter.span.start, filter.span.end);
                 self.cut(Span::new(start, start), Patch::OwnBefore);
                 self.cut(Span::new(end, end), Patch::OwnBehind { joined: true });
             }
-            None => self.cut(Span::new(end, end), Patch::OwnBehind { joined: false }),
+            None => {
+                let end = clauses.tail().unwrap_or(self.fingerprint.span().end);
+                self.cut(Span::new(end, end), Patch::OwnBehind { joined: false });
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, fs};
 
-use super::{Arg, Facts, Ids, RouteError, Routed, Statement, route};
+use super::{Arg, Chosen, Facts, Ids, RouteError, Routed, Statement, route};
 use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::config::{Surroundings, parse};
 use crate::error::Error;
@@ -163,8 +163,11 @@ impl World {
         let config = parse(TOPOLOGY, &around).unwrap_or_else(|findings| panic!("{findings}"));
         let catalog = Catalog::default();
         for (schema, table, columns) in TABLES {
+            // The first column is the primary key.
+            let first = columns.split(' ').next().unwrap().to_owned();
             let columns = columns.split(", ").map(column).collect();
-            catalog.learn(TableName::new(schema, table), TableDef { columns, ..TableDef::default() });
+            let unique = vec![("PRIMARY".to_owned(), vec![first])];
+            catalog.learn(TableName::new(schema, table), TableDef { columns, unique });
         }
         World { topology: Topology::new(&config, 1), catalog, weights: Weights::default() }
     }
@@ -262,8 +265,8 @@ impl World {
             Err(RouteError::Ask(question)) => return format!("asks {}", question.query()),
         }
         // Of a query over many places the first text stands for all.
-        let shown = if routed.wide { 1 } else { routed.parts.len() };
-        if routed.wide {
+        let shown = if routed.wide || routed.choosing { 1 } else { routed.parts.len() };
+        if shown < routed.parts.len() {
             writeln!(out, "{} places, window {:?}", routed.parts.len(), routed.window).unwrap();
         }
         for part in &routed.parts[..shown] {
@@ -273,6 +276,18 @@ impl World {
             if let Some(args) = &part.args {
                 let args: Vec<String> = args.iter().map(arg).collect();
                 writeln!(out, "    with {}", args.join(", ")).unwrap();
+            }
+        }
+        if let Some(moving) = &routed.moving {
+            let to = moving.to.as_ref().map(|(place, key)| format!("{place}, of {}", String::from_utf8_lossy(key)));
+            writeln!(out, "rows may go to {}", to.unwrap_or_else(|| "any place".into())).unwrap();
+        }
+        if let (Plan::WriteScatter(plan), true) = (&planned.plan, routed.choosing) {
+            let rows = [1, 0].map(|part| Chosen { part, key: format!("({part})") });
+            super::change(plan, statement, &facts, &rows, &mut routed).unwrap();
+            for part in &routed.parts {
+                let text = String::from_utf8_lossy(&routed.buffer[part.text.clone()]);
+                writeln!(out, "then {}: {text}", self.topology.server(part.server).name).unwrap();
             }
         }
         if let Some(id) = routed.generated_id {

@@ -6,6 +6,7 @@ mod cases;
 mod gather;
 mod insert;
 mod locate;
+mod moving;
 mod read;
 mod scatter;
 mod single;
@@ -16,7 +17,7 @@ use std::ops::Range;
 
 use crate::definition::identifier;
 use crate::error::Error;
-use crate::plan::{Located, Plan, Planned, TableRef};
+use crate::plan::{Located, Plan, Planned, TableRef, WriteScatter};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Kind, Source, literal};
 use crate::topology::weight::{Question, Weights};
@@ -89,8 +90,30 @@ pub struct Routed {
     pub window: Option<Window>,
     /// The parts collect the rows that another statement runs over.
     pub gathered: Option<Box<Gathered>>,
+    /// The parts are queries that choose the rows to be changed.
+    pub choosing: bool,
+    /// Where rows with a changed key may have to leave, part by part.
+    pub moving: Option<Moving>,
+    /// The texts hold the values of parameters as literals.
+    pub inlined: bool,
+    /// Of an UPDATE or DELETE: the place of each part.
+    pub places: Vec<Place>,
     scratch: Vec<u8>,
     params: Vec<u32>,
+}
+
+/// Rows get another key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moving {
+    /// The place of the new key and its literal, where it is the same for all rows.
+    pub to: Option<(Place, Vec<u8>)>,
+}
+
+/// Rows chosen to be changed, by the part that gave them: their keys as a text of SQL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub part: usize,
+    pub key: String,
 }
 
 /// LIMIT in numbers.
@@ -206,6 +229,18 @@ pub fn sample(
     Work { whole: false, sample: true, statement, facts, params: &[] }.go(planned, out)
 }
 
+/// The texts that change rows which the parts of `out` have chosen; those are replaced.
+pub fn change(
+    plan: &WriteScatter,
+    statement: &Statement<'_>,
+    facts: &Facts<'_>,
+    rows: &[Chosen],
+    out: &mut Routed,
+) -> Result<(), RouteError> {
+    let work = Work { whole: false, sample: false, statement, facts, params: &[] };
+    work.with_params(out, |work, out| work.change(plan, rows, out))
+}
+
 /// A statement being routed.
 #[derive(Clone, Copy)]
 struct Work<'a> {
@@ -221,15 +256,23 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn go(self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
-        let statement = self.statement;
         out.clear();
+        self.with_params(out, |work, out| work.route(planned, out))
+    }
+
+    fn with_params(
+        self,
+        out: &mut Routed,
+        route: impl FnOnce(&Work<'_>, &mut Routed) -> Result<(), RouteError>,
+    ) -> Result<(), RouteError> {
+        let statement = self.statement;
         let mut params = std::mem::take(&mut out.params);
         params.clear();
         if statement.params.is_some() {
             let tokens = statement.fingerprint.span().tokens();
             params.extend(tokens.filter(|token| statement.source.kind(*token) == Kind::Param));
         }
-        let routed = Work { params: &params, ..self }.route(planned, out);
+        let routed = route(&Work { params: &params, ..self }, out);
         out.params = params;
         routed
     }
@@ -258,6 +301,10 @@ impl Routed {
         self.wide = false;
         self.window = None;
         self.gathered = None;
+        self.choosing = false;
+        self.moving = None;
+        self.inlined = false;
+        self.places.clear();
     }
 }
 
@@ -274,7 +321,7 @@ impl Name {
         Name::new(table, shard, table.table.to_string())
     }
 
-    fn subtable(table: &TableRef, sharded: &Sharded, place: Place) -> Self {
+    pub fn subtable(table: &TableRef, sharded: &Sharded, place: Place) -> Self {
         Name::new(table, place.shard, sharded.pattern.physical_name(place.subtable))
     }
 
@@ -296,7 +343,7 @@ impl Name {
     }
 
     /// `` `mall_1`.`orders_0007` ``
-    fn put(&self, out: &mut Vec<u8>) {
+    pub fn put(&self, out: &mut Vec<u8>) {
         literal::quote_name(&self.database, out);
         out.push(b'.');
         literal::quote_name(&self.table, out);

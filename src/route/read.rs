@@ -65,7 +65,7 @@ impl Work<'_> {
         out.parts.push(Part { server, text, args, names, rows: 0, numbers: Vec::new(), copies: false });
     }
 
-    fn window(&self, window: &plan::Window) -> Result<Window, RouteError> {
+    pub fn window(&self, window: &plan::Window) -> Result<Window, RouteError> {
         let number = |source: &ValueSource| self.row_count(source);
         Ok(Window { offset: window.offset.as_ref().map_or(Ok(0), number)?, count: number(&window.count)? })
     }

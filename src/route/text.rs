@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{Facts, Name, Statement};
 use crate::plan::{Cut, Item, Patch, RefNo, SessionValue, Template};
-use crate::sql::{Flavour, fingerprint};
+use crate::sql::{Flavour, fingerprint, literal};
 
 /// The physical tables of one text, by reference.
 pub(super) type Names = [Name];
@@ -19,6 +19,10 @@ pub(super) struct Copier<'a> {
     pub limit: u64,
     /// Tables whose shard may hold rows of others are read through their ownership test.
     pub filters: bool,
+    /// What stands where the template says so.
+    pub inserted: &'a [u8],
+    /// The tokens of `?` that become literals; none: all stay.
+    pub inlined: &'a [u32],
     /// Where in the text.
     at: usize,
     /// The next cut.
@@ -27,12 +31,22 @@ pub(super) struct Copier<'a> {
 
 impl<'a> Copier<'a> {
     pub fn new(statement: &'a Statement<'a>, facts: &'a Facts<'a>, template: &'a Template, names: &'a Names) -> Self {
-        Copier { statement, facts, template, names, limit: 0, filters: false, at: 0, cut: 0 }
+        Copier {
+            statement,
+            facts,
+            template,
+            names,
+            limit: 0,
+            filters: false,
+            inserted: &[],
+            inlined: &[],
+            at: 0,
+            cut: 0,
+        }
     }
 
     /// Copies up to this byte.
     pub fn copy_to(&mut self, end: usize, out: &mut Vec<u8>) {
-        let text = self.statement.source.text;
         while let Some(cut) = self.template.cuts.get(self.cut) {
             let (from, to) = bytes(self.statement, cut);
             if from > end || (from == end && to > end) {
@@ -42,12 +56,32 @@ impl<'a> Copier<'a> {
             if from < self.at {
                 continue;
             }
-            out.extend_from_slice(&text[self.at..from]);
+            self.raw(self.at, from, out);
             self.patch(&cut.with, out);
             self.at = to;
         }
-        out.extend_from_slice(&text[self.at.min(end)..end]);
+        self.raw(self.at.min(end), end, out);
         self.at = end;
+    }
+
+    /// The client's own bytes, values in place of `?` where they are wanted.
+    fn raw(&self, from: usize, to: usize, out: &mut Vec<u8>) {
+        let source = &self.statement.source;
+        let mut at = from;
+        for (number, token) in self.inlined.iter().enumerate() {
+            let Some(token) = source.tokens.get(*token as usize) else { continue };
+            let start = token.start as usize;
+            if start < at || start >= to {
+                continue;
+            }
+            out.extend_from_slice(&source.text[at..start]);
+            match self.statement.params.and_then(|values| values.get(number)) {
+                Some(value) => literal::put_value(value, &source.dialect, self.facts.charset, out),
+                None => out.push(b'?'),
+            }
+            at = token.end();
+        }
+        out.extend_from_slice(&source.text[at..to]);
     }
 
     /// Goes on from this byte; what lies before it is left out.
@@ -114,6 +148,7 @@ impl<'a> Copier<'a> {
                 // Writing to a Vec can't fail.
                 let _ = write!(out, "LIMIT {}", self.limit);
             }
+            Patch::Inserted => out.extend_from_slice(self.inserted),
             Patch::Session(value) => session(*value, self.facts, self.statement.source.dialect.flavour, out),
         }
     }

@@ -75,6 +75,8 @@ pub struct Conn {
     impatient: bool,
     /// Where it is listed.
     fenced: Option<(Arc<Fence>, Box<str>)>,
+    /// Its autocommit is off, whatever its settings say.
+    holding: bool,
 }
 
 impl ReplyShape {
@@ -108,6 +110,7 @@ impl Conn {
             pinned: false,
             statements: Statements::new(login.budget().clone()),
             impatient: false,
+            holding: false,
             fenced: None,
         };
         if let Some(fence) = login.fence() {
@@ -198,13 +201,18 @@ impl Conn {
     /// Sends a command behind others whose replies are still to be read; to be ended by
     /// [`Conn::finish_one`].
     pub async fn send_behind(&mut self, command: Command, body: &[u8]) -> Result<()> {
+        self.queue_behind(command, body);
+        self.wire.flush().await
+    }
+
+    /// The same, to be flushed with others.
+    pub fn queue_behind(&mut self, command: Command, body: &[u8]) {
         self.busy = true;
         self.wire.begin_command();
         self.wire.queue_with(|out| {
             out.push(command.byte());
             out.extend_from_slice(body);
         });
-        self.wire.flush().await
     }
 
     fn start(&mut self) {
@@ -251,6 +259,12 @@ impl Conn {
 
     /// Reads the small answer to a command that was sent.
     pub async fn read_answer(&mut self, kind: Kind) -> Result<Answer> {
+        self.read_one_answer(kind, false).await?
+    }
+
+    /// The same for the first of the commands sent behind one another; `more` are still to be read.
+    /// The outer error: the connection is lost. The inner one: what the server said.
+    pub async fn read_one_answer(&mut self, kind: Kind, more: bool) -> Result<Result<Answer>> {
         let mut reply = Reply::new(kind, self.shape.deprecate_eof, 1);
         let mut taken = Taken::default();
         loop {
@@ -263,9 +277,11 @@ impl Conn {
             }
             self.wire.consume(piece.len());
         }
-        self.finish(&reply);
-        self.wire.rest();
-        taken.answer()
+        self.finish_one(&reply, more);
+        if !more {
+            self.wire.rest();
+        }
+        Ok(taken.answer())
     }
 
     // Settings
@@ -278,6 +294,11 @@ impl Conn {
             let own = state.system(LOCK_WAIT).unwrap_or("DEFAULT");
             self.run(&format!("SET SESSION {LOCK_WAIT}={own}")).await?;
             self.impatient = false;
+        }
+        if self.holding && !self.in_transaction() {
+            let own = self.state.system(AUTOCOMMIT).unwrap_or("DEFAULT");
+            self.run(&format!("SET SESSION {AUTOCOMMIT}={own}")).await?;
+            self.holding = false;
         }
         if Arc::ptr_eq(&self.state, state) {
             return Ok(());
@@ -305,6 +326,16 @@ impl Conn {
         }
         self.impatient = true;
         self.run(&format!("SET SESSION {LOCK_WAIT}={seconds}")).await.map(drop)
+    }
+
+    /// Until the transaction is over, nothing commits by itself: where the server ends the transaction
+    /// (a deadlock), what was sent behind is in another one. Not to be seen by a client.
+    pub async fn hold_back(&mut self) -> Result<()> {
+        if !self.holding {
+            self.run(&format!("SET SESSION {AUTOCOMMIT}=0")).await?;
+            self.holding = true;
+        }
+        Ok(())
     }
 
     /// The session's settings were changed on this very connection.
@@ -400,6 +431,7 @@ impl Drop for Conn {
 }
 
 const LOCK_WAIT: &str = "innodb_lock_wait_timeout";
+const AUTOCOMMIT: &str = "autocommit";
 
 /// The server has `max_prepared_stmt_count` statements open.
 const TOO_MANY_STATEMENTS: u16 = 1461;

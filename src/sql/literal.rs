@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::ast::Name;
-use super::{Charset, Flavour, Keyword, Kind, Mode, Source, Span};
+use super::{Charset, Dialect, Flavour, Keyword, Kind, Mode, Source, Span};
 use crate::value::Value;
 
 /// The name that a token is, without quotes. The parser takes names of other character sets only
@@ -284,6 +284,45 @@ pub fn quote_string(bytes: &[u8], mode: Mode, charset: Charset, out: &mut Vec<u8
     out.push(b'\'');
 }
 
+/// Appends a value as the literal that a server reads alike. `charset`: the client's.
+pub fn put_value(value: &Value<'_>, dialect: &Dialect, charset: &str, out: &mut Vec<u8>) {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+    // A minus beside another one would be a comment.
+    let text = match value {
+        Value::Null => "NULL".into(),
+        Value::Int(int) if *int < 0 => format!(" {int}"),
+        Value::Int(int) => int.to_string(),
+        Value::UInt(int) => int.to_string(),
+        Value::Decimal(digits) if digits.starts_with('-') => format!(" {digits}"),
+        Value::Decimal(digits) => (*digits).into(),
+        Value::Double(double) => format!(" {double:e}"),
+        Value::Float(single) => format!(" {:e}", f64::from(*single)),
+        Value::Text { bytes, charset: own } if *own == charset => {
+            return quote_string(bytes, dialect.mode, dialect.charset, out);
+        }
+        Value::Text { bytes, charset } => format!("_{charset} X'{}'", hex(bytes)),
+        Value::Binary(bytes) => format!("_binary X'{}'", hex(bytes)),
+        Value::Hex { bytes, quoted: true } => format!("X'{}'", hex(bytes)),
+        Value::Hex { bytes: [], quoted: false } => "X''".into(),
+        Value::Hex { bytes, quoted: false } => format!("0x{}", hex(bytes)),
+        Value::Date { year, month, day } => dated("DATE", *month, *day, &format!("{year:04}-{month:02}-{day:02}")),
+        Value::DateTime { year, month, day, hour, minute, second, micro } => {
+            let text = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micro:06}");
+            dated("TIMESTAMP", *month, *day, &text)
+        }
+        Value::Time { negative, hours, minute, second, micro } => {
+            let sign = if *negative { "-" } else { "" };
+            format!("TIME'{sign}{hours:02}:{minute:02}:{second:02}.{micro:06}'")
+        }
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// No temporal literal is a day that the calendar lacks.
+fn dated(word: &str, month: u8, day: u8, text: &str) -> String {
+    if month == 0 || day == 0 { format!("'{text}'") } else { format!("{word}'{text}'") }
+}
+
 /// Whether a server takes the word as a name without quotes.
 pub fn is_plain_name(name: &str, flavour: Flavour) -> bool {
     let bytes = name.as_bytes();
@@ -295,7 +334,7 @@ pub fn is_plain_name(name: &str, flavour: Flavour) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::{Dialect, lexer};
+    use crate::sql::lexer;
 
     fn with<T>(text: &[u8], dialect: Dialect, test: impl FnOnce(&Source) -> T) -> T {
         let mut tokens = Vec::new();
@@ -312,6 +351,30 @@ mod tests {
             let span = Span::new(0, source.tokens.len() as u32);
             format!("{:?}", value(source, span, "utf8mb4", &mut Vec::new()))
         })
+    }
+
+    #[test]
+    fn values_become_literals_that_are_read_alike() {
+        let values = [
+            Value::Null,
+            Value::Int(-5),
+            Value::UInt(u64::MAX),
+            Value::Decimal("-2.50"),
+            Value::Double(-1.5e-300),
+            Value::Text { bytes: b"it's\\", charset: "utf8mb4" },
+            Value::Text { bytes: b"\xE4", charset: "latin1" },
+            Value::Binary(b"\0\xFF"),
+            Value::Date { year: 2024, month: 2, day: 29 },
+            Value::DateTime { year: 2024, month: 2, day: 29, hour: 1, minute: 2, second: 3, micro: 4 },
+        ];
+        for expected in values {
+            let mut text = Vec::new();
+            put_value(&expected, &mysql(), "utf8mb4", &mut text);
+            with(&text, mysql(), |source| {
+                let span = Span::new(0, source.tokens.len() as u32);
+                assert_eq!(value(source, span, "utf8mb4", &mut Vec::new()), Some(expected.clone()), "{text:?}");
+            });
+        }
     }
 
     #[test]

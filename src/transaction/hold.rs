@@ -42,7 +42,7 @@ pub struct Hold {
     /// Of the transaction that is begun.
     current: Characteristics,
     /// What the savepoints set so far are called, as SQL text.
-    savepoints: Vec<String>,
+    pub(super) savepoints: Vec<String>,
     /// Servers on which the last transaction is committed and recovery has to say so.
     pub(super) unfinished: Vec<String>,
 }
@@ -109,6 +109,11 @@ impl Hold {
     pub async fn several(&mut self, servers: &Servers, wanted: &[ServerNo], need: Need<'_>) -> Result<Vec<&mut Conn>> {
         if wanted.len() > 1 {
             self.admit().await?;
+            // Without autocommit a server begins by itself, but only with the first statement: before
+            // that the next server could not tell that it is to join.
+            if !self.autocommit && !self.in_transaction() {
+                self.begin("START TRANSACTION".into());
+            }
         }
         for server in wanted {
             self.connection(servers, *server, need).await?;

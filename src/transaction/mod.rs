@@ -11,6 +11,7 @@ mod characteristics;
 mod commit;
 mod coordinator;
 mod decision;
+mod frame;
 mod hold;
 mod part;
 pub mod recovery;

@@ -16,3 +16,4 @@ mod scatter;
 mod schemas;
 mod session;
 mod statements;
+mod writes;

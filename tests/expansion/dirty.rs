@@ -128,6 +128,11 @@ fn changes_over_many_places_leave_them_alone() {
         both.run("UPDATE orders SET amount = amount + 1");
         both.run("UPDATE orders o SET o.amount = 5 WHERE o.amount > 20 OR o.amount = 3");
         both.run("UPDATE coin SET n = n + 1 WHERE n IN (3, 40) OR n > 55");
+        both.run("UPDATE orders SET amount = amount + 1 ORDER BY uid LIMIT 9");
+        both.run("UPDATE orders SET amount = 7 WHERE amount > 2 OR uid < 9 ORDER BY uid DESC LIMIT 3");
+        both.run("UPDATE orders SET amount = amount + 1 ORDER BY uid");
+        both.run("SELECT uid, amount FROM orders ORDER BY uid");
+        both.refused("UPDATE coin SET uid = uid + 1", "until the doubled databases are cleaned");
         both.run("DELETE FROM orders WHERE amount = 5 OR uid = 9");
         both.run("DELETE FROM named WHERE n % 2 = 0");
         both.run("DELETE FROM coin");

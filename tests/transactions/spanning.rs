@@ -108,6 +108,42 @@ fn statements_over_servers_are_kept_or_undone_as_one() {
 }
 
 #[test]
+fn nothing_is_kept_of_texts_behind_a_deadlock() {
+    with_accounts(|cluster, client| {
+        ok(client, "CREATE TABLE many (uid BIGINT PRIMARY KEY, v INT NOT NULL)");
+        ok(client, "CREATE TABLE ballast (id INT PRIMARY KEY)");
+        let rows: Vec<String> = (0..400).map(|uid| format!("({uid}, 0)")).collect();
+        ok(client, &format!("INSERT INTO many VALUES {}", rows.join(", ")));
+        let (server, database) = cluster.shard(0);
+        let in_subtable = |number: u8| {
+            let rows = server.run(&[format!("SELECT uid FROM {database}.many_000{number} LIMIT 1")]).expect("rows");
+            rows[0][0].clone().expect("a uid")
+        };
+        let (early, middle) = (in_subtable(1), in_subtable(4));
+        // Whoever changed more rows of a server wins there.
+        let heavy: Vec<String> = (0..2000).map(|id| format!("({id})")).collect();
+        ok(client, "BEGIN");
+        ok(client, &format!("INSERT INTO ballast VALUES {}", heavy.join(", ")));
+        ok(client, &format!("UPDATE many SET v = 1 WHERE uid = {middle}"));
+        let mut other = login(cluster.proxy().expect("serving").port());
+        let updating = thread::spawn(move || {
+            let outcome = other.query("UPDATE many SET v = v + 10").remove(0);
+            let after = ok(&mut other, "SELECT v, @@autocommit FROM many WHERE uid = 0").text();
+            (outcome, after)
+        });
+        thread::sleep(Duration::from_millis(300));
+        ok(client, &format!("UPDATE many SET v = 1 WHERE uid = {early}"));
+        let (outcome, after) = updating.join().expect("ended");
+        assert!(matches!(&outcome, Answer::Err(error) if error.code == 1213), "{outcome:?}");
+        assert_eq!(after, [[Some("0".to_owned()), Some("1".to_owned())]]);
+        ok(client, "ROLLBACK");
+        assert_eq!(ok(client, "SELECT SUM(v) FROM many").text(), [[Some("0".to_owned())]]);
+        ok(client, "UPDATE many SET v = v + 10");
+        assert_eq!(ok(client, "SELECT SUM(v) FROM many").text(), [[Some("4000".to_owned())]]);
+    });
+}
+
+#[test]
 fn savepoints_are_of_the_whole_transaction() {
     with_accounts(|cluster, client| {
         let (a, b) = apart(cluster);

@@ -18,6 +18,10 @@ kind = "reference"
 [schema.mall.table.entry]
 key = "uid"
 tables = 2
+
+[schema.mall.table.many]
+key = "uid"
+tables = 8
 "#;
 
 pub const ACCOUNTS: i64 = 64;

@@ -61,7 +61,13 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
         Plan::Scatter(plan) => plan.wide.template.cuts.insert(0, words),
         Plan::Gather(plan) => plan.template.cuts.insert(0, words),
         Plan::Insert(plan) => plan.template.cuts.insert(0, words),
-        Plan::WriteScatter(plan) => plan.template.cuts.insert(0, words),
+        Plan::WriteScatter(plan) => {
+            if let Some(choice) = &mut plan.choice {
+                choice.query.cuts.insert(0, words.clone());
+                choice.change.cuts.insert(0, words.clone());
+            }
+            plan.template.cuts.insert(0, words);
+        }
         Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
     }
     Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
