@@ -50,7 +50,9 @@ pub struct Column {
 pub enum Form {
     /// Read and written as its text: exact numbers, dates and times, years, JSON.
     Text,
-    /// Single precision shows too few digits.
+    /// As a number of double precision, which its text need not show whole.
+    Double,
+    /// The same of one of single precision.
     Float,
     /// Strings, by their bytes in the column's own character set.
     Characters,
@@ -217,7 +219,8 @@ fn has_key(def: &TableDef, column: &str) -> bool {
 
 fn form(column: &ColumnDef) -> Option<Form> {
     Some(match column.data_type.as_str() {
-        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "double" => Form::Text,
+        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" => Form::Text,
+        "double" => Form::Double,
         "float" => Form::Float,
         "bit" | "enum" | "set" => Form::Number,
         "date" | "datetime" | "time" | "year" | "json" => Form::Text,

@@ -197,10 +197,10 @@ fn first(table: &TableRef, shard: ShardNo) -> Name {
 fn put_column(column: &Column, out: &mut Vec<u8>) {
     let (before, behind): (&[u8], &[u8]) = match column.form {
         Form::Text | Form::Characters => (b"CAST(", b" AS BINARY)"),
-        Form::Float => (b"CAST(CAST(", b" AS DOUBLE) AS BINARY)"),
+        Form::Float => (b"CAST(", b" AS DOUBLE)"),
         Form::Number => (b"CAST(CAST(", b" AS UNSIGNED) AS BINARY)"),
         Form::Timestamp => (b"CAST(UNIX_TIMESTAMP(", b") AS BINARY)"),
-        Form::Bytes => (b"", b""),
+        Form::Double | Form::Bytes => (b"", b""),
     };
     out.extend_from_slice(before);
     literal::quote_name(&column.name, out);

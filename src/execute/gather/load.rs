@@ -94,9 +94,15 @@ impl<'c> Loader<'c> {
         for column in 0..columns {
             let bit = column + 2;
             let is_null = nulls.get(bit / 8).is_some_and(|byte| byte & (1 << (bit % 8)) != 0);
-            // All columns are strings, which look alike in both formats.
-            let value = if is_null { None } else { reader.text_value()? };
-            self.value(column, value);
+            match (format, self.forms[column]) {
+                _ if is_null => self.value(column, None),
+                (Format::Binary, Form::Double | Form::Float) => {
+                    let number = f64::from_bits(reader.u64()?);
+                    self.value(column, Some(format!("{number:e}").as_bytes()));
+                }
+                // All others are strings, which look alike in both formats.
+                _ => self.value(column, reader.text_value()?),
+            }
         }
         self.text.push(b')');
         Ok(())
@@ -115,7 +121,7 @@ impl<'c> Loader<'c> {
         let Some(value) = value else { return out.extend_from_slice(b"NULL") };
         match self.forms[column] {
             Form::Number => out.extend_from_slice(value),
-            Form::Text | Form::Float => put_string(b"", value, out),
+            Form::Text | Form::Double | Form::Float => put_string(b"", value, out),
             Form::Characters | Form::Bytes => put_string(b"_binary", value, out),
             // The zero date has no number of its own but 0, which no other moment can have.
             Form::Timestamp if value.iter().all(|byte| matches!(byte, b'0' | b'.')) => {

@@ -218,7 +218,7 @@ impl Filling<'_, '_> {
                 }
             }
             if self.shows {
-                break;
+                return Ok(());
             }
         }
         Ok(())

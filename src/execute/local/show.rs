@@ -33,7 +33,13 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Show)
     if !matches!(what, Show::Diagnostics { .. } | Show::DiagnosticsCount(_) | Show::Processlist { .. }) {
         client.memory.diagnostics.clear();
     }
-    table.reply(client, running.bound.is_some()).await
+    let found_rows = client.memory.found_rows;
+    table.reply(client, running.bound.is_some()).await?;
+    // And what the statement before found.
+    if matches!(what, Show::Diagnostics { .. }) {
+        client.memory.found_rows = found_rows;
+    }
+    Ok(())
 }
 
 // Schemas and tables

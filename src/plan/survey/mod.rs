@@ -88,8 +88,6 @@ pub(crate) enum Origin {
         found: RefNo,
         /// As qualifiers call it.
         name: Box<str>,
-        /// Without an alias a qualifier may hold the schema too.
-        aliased: bool,
         /// The server's text has no alias here: qualifiers need the physical name.
         bare: bool,
     },

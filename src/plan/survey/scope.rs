@@ -96,9 +96,10 @@ impl Survey<'_> {
 
     fn is_called(&self, source: SourceNo, db: Option<&str>, table: &str) -> bool {
         match self.origin(source) {
-            Origin::Table { found, name, aliased, .. } => {
+            // An alias is in its table's schema.
+            Origin::Table { found, name, .. } => {
                 let schema = &self.refs[usize::from(found.0)].schema.name;
-                &**name == table && db.is_none_or(|db| !aliased && db == schema)
+                &**name == table && db.is_none_or(|db| db == schema)
             }
             Origin::Derived { name, .. } => &**name == table && db.is_none(),
         }

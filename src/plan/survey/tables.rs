@@ -26,10 +26,10 @@ impl Survey<'_> {
     pub fn table(&mut self, table: &TableName, spot: Spot) -> Result<SourceNo> {
         let found = self.reference(table)?;
         let logical = self.refs[usize::from(found.0)].table.to_string();
-        let (name, aliased, bare) = match spot {
-            Spot::Aliased { alias: Some(alias), .. } => (self.name(alias), true, false),
-            Spot::Aliased { alias: None, .. } => (logical.clone(), false, false),
-            Spot::Bare => (logical.clone(), false, true),
+        let (name, bare) = match spot {
+            Spot::Aliased { alias: Some(alias), .. } => (self.name(alias), false),
+            Spot::Aliased { alias: None, .. } => (logical.clone(), false),
+            Spot::Bare => (logical.clone(), true),
         };
         let mut patch_alias = None;
         if let Spot::Aliased { alias: None, before } = spot {
@@ -42,7 +42,7 @@ impl Survey<'_> {
             }
         }
         self.cut(table.span, Patch::Table { table: found, alias: patch_alias });
-        Ok(self.add(Origin::Table { found, name: name.into(), aliased, bare }))
+        Ok(self.add(Origin::Table { found, name: name.into(), bare }))
     }
 
     /// A name that stands for a table without being a source: a sequence, a table to lock.
