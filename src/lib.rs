@@ -61,6 +61,12 @@ pub mod transaction;
 // Plans carried out.
 pub mod execute;
 
+// Every row where it belongs.
+pub mod verify;
+
+// Doubling the databases.
+pub mod expansion;
+
 // One client, command by command.
 pub mod session;
 

@@ -3,6 +3,7 @@
 
 mod check;
 mod demo;
+mod expand;
 mod id;
 mod route;
 mod serve;
@@ -35,6 +36,7 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Expand(expand::Arguments),
     Id(id::Arguments),
     Route(route::Arguments),
     Serve(serve::Arguments),
@@ -62,7 +64,7 @@ pub fn run() -> ExitCode {
 fn dispatch(arguments: &Arguments) -> Result<()> {
     // What these two answer is all that they have to say.
     let usual = match arguments.command {
-        Command::Check(_) | Command::Route(_) => "error",
+        Command::Check(_) | Command::Route(_) | Command::Expand(_) => "error",
         Command::Demo(_) | Command::Id(_) | Command::Serve(_) => "info",
     };
     let format = match arguments.log_format {
@@ -73,6 +75,7 @@ fn dispatch(arguments: &Arguments) -> Result<()> {
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        Command::Expand(arguments) => expand::run(arguments),
         Command::Id(arguments) => id::run(arguments),
         Command::Route(arguments) => route::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),

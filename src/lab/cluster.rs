@@ -25,6 +25,8 @@ pub struct ClusterSpec {
     pub schema: String,
     /// The `[schema.X.table.T]` parts of the topology file, as TOML.
     pub tables: String,
+    /// Further arguments of the servers.
+    pub arguments: Vec<String>,
     /// Further TOML, put before the tables (`[workers]`, `[listen.tls]`).
     pub more: String,
 }
@@ -39,6 +41,7 @@ impl ClusterSpec {
             shards: 4,
             schema: "mall".to_owned(),
             tables: tables.into(),
+            arguments: Vec::new(),
             more: String::new(),
         }
     }
@@ -129,7 +132,8 @@ fn start_servers(spec: &ClusterSpec) -> Result<Vec<Server>> {
 }
 
 fn start_server(spec: &ClusterSpec, index: usize) -> Result<Server> {
-    let server = Server::start(&spec.program, spec.durability)?;
+    let arguments: Vec<&str> = spec.arguments.iter().map(String::as_str).collect();
+    let server = Server::start_with(&spec.program, spec.durability, &arguments)?;
     let databases: Vec<String> =
         (index..spec.shards).step_by(spec.servers).map(|shard| database(spec, shard)).collect();
     let creates: Vec<String> = databases.iter().map(|database| format!("CREATE DATABASE `{database}`")).collect();

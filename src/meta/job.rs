@@ -47,9 +47,9 @@ pub enum Step {
     Proved,
     /// The gate is shut, and the way back is still open.
     Gated,
-    /// The replicas are servers of their own: from here on it goes forward only.
+    /// The replicas are servers of their own.
     Promoted,
-    /// The new layout is in force; dirty rows are hidden.
+    /// The new layout is in force, or about to be: from here on it goes forward only.
     Switched,
     /// `expand clean` was ordered.
     Cleaning,
@@ -74,18 +74,18 @@ impl Step {
         matches!(self, Step::Done | Step::Aborted)
     }
 
-    /// Proxies look many times a second.
-    pub fn hurries(self) -> bool {
-        matches!(self, Step::Proved | Step::Gated | Step::Promoted)
-    }
-
-    /// Writing is held, or may be.
-    pub fn is_gated(self) -> bool {
-        matches!(self, Step::Gated | Step::Promoted)
+    /// Definitions of tables stay as they are.
+    pub fn bars_definitions(self) -> bool {
+        self < Step::Switched || self == Step::Cleaning
     }
 }
 
 impl Job {
+    /// Proxies look many times a second.
+    pub fn hurries(&self) -> bool {
+        self.gate != Gate::Open || matches!(self.step, Step::CaughtUp | Step::Proved)
+    }
+
     /// A command that has not written for so long while the gate is shut is gone, and its gate is
     /// opened by whoever sees it.
     pub const ABANDONED: Duration = Duration::from_secs(10);

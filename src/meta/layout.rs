@@ -53,6 +53,11 @@ impl Layout {
         store.get(NAME).await?.map(|entry| from_json(NAME, &entry)).transpose()
     }
 
+    /// The revision of its entry; 0: there is none.
+    pub async fn revision(store: &dyn Store) -> Result<u64> {
+        Ok(store.get(NAME).await?.map_or(0, |entry| entry.revision))
+    }
+
     /// The layout in force, and the revision of its entry. Servers and schemas that only the file has
     /// are added to it; what both have stays as it is kept.
     pub async fn read(store: &dyn Store, config: &Config) -> Result<(Self, u64)> {

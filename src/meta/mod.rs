@@ -2,6 +2,7 @@
 //! is there, the layout in force, the expansion under way. The store knows names, values and
 //! revisions only; what they mean is said by the other files here.
 
+mod fence;
 mod job;
 mod layout;
 mod lease;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+pub use fence::set_fence;
 pub use job::{Gate, Job, Replica, Step};
 pub use layout::{Layout, ServerEntry};
 pub use lease::{Leased, WorkerKeeper};

@@ -90,7 +90,7 @@ impl SqlStore {
     }
 }
 
-fn opts(server: &crate::config::Server, backend: &Backend) -> OptsBuilder {
+pub(super) fn opts(server: &crate::config::Server, backend: &Backend) -> OptsBuilder {
     let tls = match &backend.tls {
         BackendTls::Off | BackendTls::Preferred => None,
         BackendTls::Required => {

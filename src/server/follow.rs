@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::shared::host;
 use crate::error::Result;
 use crate::execute::{Current, Engine};
-use crate::meta::{Gate, Job, Layout, Member, SqlStore, Step, Store};
+use crate::meta::{Gate, Job, Layout, Member, SqlStore, Step, Store, set_fence};
 
 const SLOW: Duration = Duration::from_millis(700);
 const FAST: Duration = Duration::from_millis(20);
@@ -94,14 +94,23 @@ impl Following {
         }
         // 3. What others want to know
         self.say(member).await?;
-        Ok(job.is_some_and(|job| !job.step.is_over() && job.step.hurries()))
+        Ok(job.is_some_and(|job| job.hurries()))
     }
 
     /// A command that is gone leaves its gate shut: where it can still go back it does.
     async fn unless_abandoned(&self, job: Job, revision: u64, age: Duration) -> Result<Job> {
-        if job.gate == Gate::Open || job.step >= Step::Promoted || age <= Job::ABANDONED {
+        if job.gate == Gate::Open || job.step >= Step::Switched || age <= Job::ABANDONED {
             return Ok(job);
         }
+        // 1. It is ours now: the command, if it lives after all, is told at its next step.
+        let taken = Job { worker: self.token.clone(), ..job.clone() };
+        let Some(revision) = taken.put(&*self.store, revision).await? else { return Ok(job) };
+        // 2. Servers take proxies of the layout that stays
+        let config = self.current.engine().config.clone();
+        for server in &config.servers {
+            set_fence(server, &config.backend, &config.cluster, job.before.version).await?;
+        }
+        // 3. Open
         let opened = Job {
             gate: Gate::Open,
             turn: job.turn + 1,
@@ -138,7 +147,7 @@ impl Following {
 
     fn obey(&mut self, engine: &Engine, job: &Job, member: &mut Member) {
         let Some(sharing) = &engine.sharing else { return };
-        sharing.expanding.store(!job.step.is_over(), Ordering::Relaxed);
+        sharing.expanding.store(job.step.bars_definitions(), Ordering::Relaxed);
         member.turn = job.turn;
         let mut allowed = engine.topology.version;
         match job.gate {
@@ -149,9 +158,10 @@ impl Following {
                     // Only reads are left, and those may go on over new connections.
                     member.drained = true;
                     allowed = allowed.max(job.after.version);
-                    member.threads = self.threads(sharing);
+                    member.threads = self.threads(engine, job);
                 } else if self.forced.is_some() {
                     member.drained = true;
+                    member.threads = self.threads(engine, job);
                 }
             }
             Gate::Forced => {
@@ -167,8 +177,8 @@ impl Following {
                 member.drained = true;
                 if self.forced.is_none() {
                     allowed = allowed.max(job.after.version);
-                    member.threads = self.threads(sharing);
                 }
+                member.threads = self.threads(engine, job);
             }
         }
         if job.gate == Gate::Open {
@@ -177,10 +187,14 @@ impl Following {
         sharing.fence.allow(allowed);
     }
 
-    fn threads(&self, sharing: &crate::execute::Sharing) -> BTreeMap<String, Vec<u32>> {
-        let mut threads: BTreeMap<String, Vec<u32>> = sharing.fence.threads().into_iter().collect();
-        for engine in &self.old {
-            let Some(sharing) = &engine.sharing else { continue };
+    /// The connections that this proxy vouches for: none under an old layout once transactions were
+    /// given up there.
+    fn threads(&self, engine: &Engine, job: &Job) -> BTreeMap<String, Vec<u32>> {
+        let is_new = engine.topology.version >= job.after.version;
+        let current = Some(engine).filter(|_| self.forced.is_none() || is_new);
+        let old = self.old.iter().map(|engine| &**engine).filter(|_| self.forced.is_none());
+        let mut threads: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for sharing in current.into_iter().chain(old).filter_map(|engine| engine.sharing.as_ref()) {
             for (server, more) in sharing.fence.threads() {
                 threads.entry(server).or_default().extend(more);
             }

@@ -4,4 +4,5 @@
 mod common;
 
 mod dirty;
+mod doubling;
 mod leases;
