@@ -20,6 +20,7 @@ use crate::config::{Config, User};
 use crate::context::States;
 use crate::error::{Error, Result};
 use crate::plan::cache::PlanCache;
+use crate::plan::load::Load;
 use crate::plan::{Plan, Planned};
 use crate::registry::Registry;
 use crate::shard::{Fence, Servers};
@@ -49,6 +50,8 @@ pub struct Engine {
     pub swept: Swept,
     /// How many connections hold collected rows. Whoever waits for one holds all else that it needs.
     pub sites: Semaphore,
+    /// How many files whose lines are parted may be under way.
+    pub loads: Semaphore,
     /// What the servers are.
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
@@ -111,6 +114,7 @@ impl Engine {
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             sites: Semaphore::new(fan_outs(config.backend.connections)),
             turns: Arc::default(),
+            loads: Semaphore::new(LOADS),
             swept: Swept::default(),
             config,
             topology,
@@ -147,6 +151,7 @@ impl Engine {
             weights: self.weights.clone(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             sites: Semaphore::new(fan_outs(config.backend.connections)),
+            loads: Semaphore::new(LOADS),
             turns: self.turns.clone(),
             swept: Swept::default(),
             config,
@@ -175,6 +180,9 @@ async fn coordinator(config: &Config, servers: &Servers, duty: Duty) -> Arc<Coor
 fn fan_outs(connections: u32) -> usize {
     (connections / 4).clamp(1, 8) as usize
 }
+
+/// Each holds some ten MiB of lines.
+const LOADS: usize = 4;
 
 /// Bytes of plans kept.
 const PLANS: usize = 64 << 20;
@@ -222,6 +230,10 @@ impl Engine {
             Plan::Gather(gather) => &gather.template,
             Plan::Insert(insert) => &insert.template,
             Plan::WriteScatter(scatter) => &scatter.template,
+            Plan::Load(load) => match &**load {
+                Load::Whole(single) => &single.template,
+                Load::ByLine(by_line) => &by_line.template,
+            },
             Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return,
         };
         for table in &template.refs {

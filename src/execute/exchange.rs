@@ -53,6 +53,7 @@ pub(super) fn default_database<'a>(running: &Running<'_>, part: &'a Part) -> Opt
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
+        | Plan::Load(_)
         | Plan::Ddl(_)
         | Plan::Refusal(_) => None,
     }
@@ -207,7 +208,7 @@ async fn follow_last_id(running: &Running<'_>, client: &mut Client, at: &mut At<
         }
         Plan::Single(_) | Plan::Gather(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
         Plan::Insert(_) => planned.sets_last_id() && summary.insert_id != 0,
-        Plan::Scatter(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
+        Plan::Scatter(_) | Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
     };
     let Some(conn) = at.conn(&mut client.hold).filter(|_| may_be) else { return Ok(()) };
     let id = number(conn, "SELECT LAST_INSERT_ID()").await?;
@@ -222,7 +223,7 @@ async fn found_rows(conn: &mut Conn) -> Result<u64> {
     number(conn, "SELECT FOUND_ROWS()").await
 }
 
-async fn number(conn: &mut Conn, sql: &str) -> Result<u64> {
+pub(super) async fn number(conn: &mut Conn, sql: &str) -> Result<u64> {
     let answer = conn.run(sql).await?;
     let cell = answer.rows.first().and_then(|row| row.first()?.as_deref().map(String::from_utf8_lossy));
     cell.and_then(|digits| digits.parse().ok())

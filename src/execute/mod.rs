@@ -4,6 +4,7 @@
 mod batch;
 mod choice;
 mod client;
+mod client_file;
 mod current;
 pub mod ddl;
 mod engine;
@@ -12,6 +13,7 @@ mod field_list;
 mod gather;
 mod ids;
 mod line;
+mod load;
 mod local;
 mod moves;
 pub mod names;

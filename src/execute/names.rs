@@ -58,6 +58,13 @@ pub fn in_row_error(part: &Part, error: Error) -> (u32, Error) {
 /// Reads "… at row 2" with the part's second row's number: that number, and the text with it.
 pub fn renumbered(numbers: &[u32], text: &[u8]) -> (Option<u32>, Option<Vec<u8>>) {
     const AT: &[u8] = b" at row ";
+    if let Some(rest) = text.strip_prefix(b"Row ").filter(|_| !numbers.is_empty()) {
+        // "Row 2 doesn't contain data for all columns", of a file.
+        let (digits, rest) = rest.split_at(rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len()));
+        let said = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<usize>().ok());
+        let Some(row) = said.and_then(|said| numbers.get(said.checked_sub(1)?)) else { return (None, None) };
+        return (Some(*row), Some([b"Row ", row.to_string().as_bytes(), rest].concat()));
+    }
     let Some(at) = memchr::memmem::rfind(text, AT).filter(|_| !numbers.is_empty()) else { return (None, None) };
     let (before, digits) = text.split_at(at + AT.len());
     let said = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<usize>().ok());

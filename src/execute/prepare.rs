@@ -84,6 +84,7 @@ pub(super) async fn at_one_place(
         | Plan::Scatter(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
+        | Plan::Load(_)
         | Plan::Ddl(_)
         | Plan::Refusal(_) => {
             conn.keep_prepared(text, server_id, params).await?;

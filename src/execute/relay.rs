@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::client_file;
 use super::names::{self, Homes};
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::Capabilities;
@@ -122,9 +123,35 @@ impl Pass<'_> {
                 packet => self.packet(packet, bytes)?,
             };
             conn.wire().consume(len);
+            if matches!(piece, Piece::LocalInfile { .. }) {
+                self.file(conn, reply).await?;
+            }
         }
         conn.wire().rest();
         Ok(())
+    }
+
+    /// The client sends the file that the server asked for, up to an empty packet.
+    async fn file(&mut self, conn: &mut Conn, reply: &mut Reply) -> Result<()> {
+        self.client.flush().await?;
+        conn.wire().set_sequence(reply.sequence());
+        let mut lost = None;
+        loop {
+            let packet = client_file::packet(self.client).await?;
+            // A server that is lost on the way is told when the client has sent all of it.
+            if lost.is_none() {
+                let wire = conn.wire();
+                wire.queue_packet(&packet);
+                if packet.is_empty() || wire.queued() >= COLLECT {
+                    lost = wire.flush().await.err();
+                }
+            }
+            if packet.is_empty() {
+                break;
+            }
+        }
+        reply.resume(self.client.sequence().wrapping_sub(self.delta));
+        lost.map_or(Ok(()), Err)
     }
 
     async fn make_way(&mut self) -> Result<()> {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, gather, local, prepare, scatter, several, single, spread};
+use super::{ddl, gather, load, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
@@ -109,6 +109,10 @@ impl Engine {
                 let text = "This command is not supported in the prepared statement protocol yet";
                 return Err(Error::client(NOT_PREPARABLE, text));
             }
+            Plan::Load(_) => {
+                let text = "This command is not supported in the prepared statement protocol yet";
+                return Err(Error::client(NOT_PREPARABLE, text));
+            }
             Plan::Local(_) | Plan::Ddl(_) => {
                 prepare::without_server(client, params, id).await?;
                 return Ok(Some(params));
@@ -155,6 +159,7 @@ impl Engine {
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             // Boxed, so that an idle client's task does not hold room for them.
             Plan::Local(plan) => Box::pin(local::run(running, client, routed, plan)).await,
+            Plan::Load(plan) => Box::pin(load::run(running, client, routed, plan)).await,
             Plan::Ddl(plan) => {
                 // What is half done is completed by the same statement, whoever runs it.
                 let listed = client.entry.listed().clone();
@@ -297,7 +302,7 @@ impl Running<'_> {
 }
 
 /// What routing may ask of the session.
-fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'a>) -> Facts<'a> {
+pub(super) fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'a>) -> Facts<'a> {
     Facts {
         user: &client.user.name,
         host: &client.host,

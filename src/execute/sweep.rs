@@ -10,11 +10,12 @@ use super::statement::Running;
 use crate::catalog::TableName;
 use crate::definition::identifier;
 use crate::error::Result;
-use crate::plan::{Effect, Insert, Plan, RefKind, TableRef, WriteScatter};
-use crate::route::Part;
+use crate::plan::load::Load;
+use crate::plan::{Effect, InsertId, Plan, RefKind, TableRef, WriteScatter};
+use crate::route::{Name, Part};
 use crate::shard::Conn;
 use crate::sql::Keyword;
-use crate::topology::Sharded;
+use crate::topology::{ServerNo, Sharded};
 
 /// Subtables that are known to hold no such row.
 #[derive(Debug, Default)]
@@ -25,17 +26,22 @@ const BATCH: u64 = 1000;
 
 /// Before a part's text is sent over this connection.
 pub(super) async fn before(running: &Running<'_>, conn: &mut Conn, part: &Part) -> Result<()> {
+    at(running, conn, part.server, &part.names).await
+}
+
+/// The same for a text of these names.
+pub(super) async fn at(running: &Running<'_>, conn: &mut Conn, server: ServerNo, names: &[Name]) -> Result<()> {
     if !running.engine.topology.dirty() {
         return Ok(());
     }
     let Some(target) = target(running) else { return Ok(()) };
-    let Some(name) = part.names.first() else { return Ok(()) };
+    let Some(name) = names.first() else { return Ok(()) };
     let place = (name.database.clone(), name.table.clone());
-    let Some(shard) = target.schema.shard_of(part.server, name.database.as_bytes()) else { return Ok(()) };
+    let Some(shard) = target.schema.shard_of(server, name.database.as_bytes()) else { return Ok(()) };
     let RefKind::Sharded(located) = &target.kind else { return Ok(()) };
     let Some(sharded) = located.rule.sharded() else { return Ok(()) };
     // By server too: databases of different servers may have one name.
-    let key = (format!("{}/{}", part.server.0, place.0), place.1);
+    let key = (format!("{}/{}", server.0, place.0), place.1);
     if running.engine.swept.0.lock().contains(&key) {
         return Ok(());
     }
@@ -66,7 +72,7 @@ pub(super) async fn before(running: &Running<'_>, conn: &mut Conn, part: &Part) 
 /// The table whose unique keys a statement may meet rows through.
 fn target<'r>(running: &Running<'r>) -> Option<&'r TableRef> {
     let (table, id_is_made) = match &running.planned.plan {
-        Plan::Insert(insert) => (insert.template.refs.first()?, makes_all_ids(insert)),
+        Plan::Insert(insert) => (insert.template.refs.first()?, makes_id(insert.id.as_ref())),
         Plan::Single(single) if single.effect == Effect::Write => {
             let source = &running.statement.source;
             let verb = source.keyword(running.statement.fingerprint.span().start);
@@ -74,6 +80,10 @@ fn target<'r>(running: &Running<'r>) -> Option<&'r TableRef> {
             (single.template.refs.first()?, matches!(verb, Keyword::Update | Keyword::Delete))
         }
         Plan::WriteScatter(WriteScatter { template, .. }) => (template.refs.first()?, true),
+        Plan::Load(load) => match &**load {
+            Load::Whole(_) => return None,
+            Load::ByLine(lines) => (lines.template.refs.first()?, makes_id(lines.id.as_ref())),
+        },
         Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
             return None;
         }
@@ -96,6 +106,6 @@ fn has_key(columns: &[String], sharded: &Sharded) -> bool {
 }
 
 /// The statement does not name the id column.
-fn makes_all_ids(insert: &Insert) -> bool {
-    insert.id.as_ref().is_some_and(|id| id.position.is_none())
+fn makes_id(id: Option<&InsertId>) -> bool {
+    id.is_some_and(|id| id.position.is_none())
 }

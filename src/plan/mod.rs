@@ -23,6 +23,7 @@ mod function;
 pub mod gather;
 pub mod image;
 mod insert;
+pub mod load;
 pub mod local;
 mod order;
 mod predicate;
@@ -86,6 +87,7 @@ fn statement(
             Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Other })
         }),
         StatementKind::Insert(insert) => insert::plan(survey("INSERT"), insert),
+        StatementKind::LoadData(load) => load::plan(survey("INSERT"), load),
         StatementKind::Update(update) => write::update(survey("UPDATE"), update),
         StatementKind::Delete(delete) => write::delete(survey("DELETE"), delete),
         _ => Err(Error::refused("Bifold: this statement is not supported yet.")),
@@ -118,10 +120,10 @@ impl Planned {
         self.assigns.iter().filter(|setting| !is_last_id(setting))
     }
 
-    /// DDL owns its text: a form with other literals in it would run with these. A refusal may
-    /// name the client's address.
+    /// DDL owns its text, and LOAD DATA its delimiters: a form with other literals in it would run
+    /// with these. A refusal may name the client's address.
     pub fn serves_its_form(&self) -> bool {
-        !matches!(self.plan, Plan::Ddl(_) | Plan::Refusal(_))
+        !matches!(self.plan, Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_))
     }
 }
 
@@ -156,6 +158,8 @@ pub enum Plan {
     Insert(Box<Insert>),
     /// One text for each of several places; the affected rows are summed.
     WriteScatter(WriteScatter),
+    /// Lines of a file that the client sends.
+    Load(Box<load::Load>),
     /// To every place of a table, resumable.
     Ddl(Box<ddl::Ddl>),
     /// What is not supported, in a sentence.
@@ -170,7 +174,7 @@ impl Plan {
             Plan::Local(local) => local.needs_pass(transacts),
             Plan::Single(single) => transacts || single.effect != Effect::Read || single.bind.is_some(),
             Plan::Scatter(_) | Plan::Gather(_) => transacts,
-            Plan::Insert(_) | Plan::WriteScatter(_) | Plan::Ddl(_) => true,
+            Plan::Insert(_) | Plan::WriteScatter(_) | Plan::Load(_) | Plan::Ddl(_) => true,
             Plan::Refusal(_) => false,
         }
     }

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use super::gather::Gather;
+use super::load::Load;
 use super::local::{Characteristic, Filter, Local, Operand, Show, Step, Transaction};
 use super::{
     Bind, Cut, Effect, Fold, Item, KeyColumn, Over, Patch, Plan, Planned, Recipe, RefKind, SessionValue, Single,
@@ -31,6 +32,7 @@ pub fn name(plan: &Plan) -> &'static str {
         Plan::Gather(_) => "gather",
         Plan::Insert(_) => "insert",
         Plan::WriteScatter(_) => "write scatter",
+        Plan::Load(_) => "load",
         Plan::Ddl(_) => "ddl",
         Plan::Refusal(_) => "refusal",
     }
@@ -101,6 +103,21 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
                 line(out, format_args!("  rows whose {key} names another place go there"));
             }
         }
+        Plan::Load(what) => match &**what {
+            Load::Whole(what) => {
+                line(out, format_args!("load: the home shard's server reads the file"));
+                template(out, &what.template, of);
+            }
+            Load::ByLine(by_line) => {
+                let how = match (by_line.over, by_line.key) {
+                    (Over::Shards, _) => "to every shard".to_owned(),
+                    (Over::Places, Some(key)) => format!("parted by field {key}"),
+                    (Over::Places, None) => "parted by the added id".to_owned(),
+                };
+                line(out, format_args!("load: lines {how}"));
+                template(out, &by_line.template, of);
+            }
+        },
         Plan::Ddl(ddl) => line(out, format_args!("{ddl}")),
         Plan::Refusal(error) => line(
             out,

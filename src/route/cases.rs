@@ -223,7 +223,7 @@ impl World {
         if let Plan::Ddl(ddl) = &planned.plan {
             return format!("{ddl}\n");
         }
-        if let Plan::Local(_) = &planned.plan {
+        if let Plan::Local(_) | Plan::Load(_) = &planned.plan {
             return print::print(&planned, print::Printed { source: &source, fingerprint: &fingerprint });
         }
         let mut bytes = Vec::new();
@@ -349,6 +349,7 @@ fn how(planned: &Planned) -> String {
             Over::Places => "write".into(),
             Over::Shards => "write to all shards".into(),
         },
+        Plan::Load(_) => "load".into(),
         Plan::Ddl(_) => "ddl".into(),
         Plan::Local(_) => "local".into(),
         Plan::Refusal(error) => return refusal(error),

@@ -5,6 +5,7 @@
 mod cases;
 mod gather;
 mod insert;
+pub mod load;
 mod locate;
 mod moving;
 mod read;
@@ -17,6 +18,7 @@ use std::ops::Range;
 
 use crate::definition::identifier;
 use crate::error::Error;
+use crate::plan::load::Load;
 use crate::plan::{Located, Plan, Planned, TableRef, WriteScatter};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Kind, Source, literal};
@@ -287,6 +289,10 @@ impl Work<'_> {
             Plan::WriteScatter(plan) => self.scatter(plan, out),
             Plan::Insert(plan) => self.insert(plan, out),
             Plan::Refusal(error) => Err(error.clone().into()),
+            Plan::Load(load) => match &**load {
+                Load::Whole(single) => self.single(single, out),
+                Load::ByLine(_) => Err(Error::proxy("Bifold: lines of a file were routed as a statement.").into()),
+            },
             Plan::Local(_) | Plan::Ddl(_) => Err(Error::proxy("Bifold: a plan without texts was routed.").into()),
         }
     }

@@ -23,12 +23,13 @@ use crate::wire::login::{self, Offer};
 use crate::wire::tls::Acceptor;
 
 /// Each of these is honoured; TLS comes with a certificate.
-const OFFERED: [Capabilities; 18] = [
+const OFFERED: [Capabilities; 19] = [
     Capabilities::LONG_PASSWORD,
     Capabilities::FOUND_ROWS,
     Capabilities::LONG_FLAG,
     Capabilities::CONNECT_WITH_DB,
     Capabilities::ODBC,
+    Capabilities::LOCAL_FILES,
     Capabilities::IGNORE_SPACE,
     Capabilities::PROTOCOL_41,
     Capabilities::INTERACTIVE,

@@ -257,14 +257,24 @@ impl Conn {
         self.read_answer(Kind::Results).await
     }
 
+    /// LOAD DATA LOCAL: runs the statement and gives it this file when it asks for one.
+    pub async fn load(&mut self, sql: &[u8], file: &[u8]) -> Result<Answer> {
+        self.send(Command::Query, sql).await?;
+        self.read_some_answer(Kind::Results, false, Some(file)).await?
+    }
+
     /// Reads the small answer to a command that was sent.
     pub async fn read_answer(&mut self, kind: Kind) -> Result<Answer> {
-        self.read_one_answer(kind, false).await?
+        self.read_some_answer(kind, false, None).await?
     }
 
     /// The same for the first of the commands sent behind one another; `more` are still to be read.
     /// The outer error: the connection is lost. The inner one: what the server said.
     pub async fn read_one_answer(&mut self, kind: Kind, more: bool) -> Result<Result<Answer>> {
+        self.read_some_answer(kind, more, None).await
+    }
+
+    async fn read_some_answer(&mut self, kind: Kind, more: bool, file: Option<&[u8]>) -> Result<Result<Answer>> {
         let mut reply = Reply::new(kind, self.shape.deprecate_eof, 1);
         let mut taken = Taken::default();
         loop {
@@ -273,6 +283,12 @@ impl Conn {
             match &piece {
                 Piece::Done => break,
                 Piece::NeedMore(count) => self.wire.fill_to(*count).await?,
+                Piece::LocalInfile { len } if file.is_some() => {
+                    self.wire.consume(*len);
+                    self.send_file(file.unwrap_or_default(), reply.sequence()).await?;
+                    reply.resume(self.wire.sequence());
+                    continue;
+                }
                 piece => taken.take(piece, &bytes[..piece.len()])?,
             }
             self.wire.consume(piece.len());
@@ -282,6 +298,17 @@ impl Conn {
             self.wire.rest();
         }
         Ok(taken.answer())
+    }
+
+    /// The content of a file that the server asked for, in packets that end with an empty one.
+    async fn send_file(&mut self, file: &[u8], sequence: u8) -> Result<()> {
+        self.wire.set_sequence(sequence);
+        for part in file.chunks(FILE_PACKET) {
+            self.wire.queue_packet(part);
+            self.wire.flush().await?;
+        }
+        self.wire.queue_packet(&[]);
+        self.wire.flush().await
     }
 
     // Settings
@@ -429,6 +456,9 @@ impl Drop for Conn {
         }
     }
 }
+
+/// A file goes in packets of this size.
+const FILE_PACKET: usize = 64 * 1024;
 
 const LOCK_WAIT: &str = "innodb_lock_wait_timeout";
 const AUTOCOMMIT: &str = "autocommit";

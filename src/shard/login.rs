@@ -107,6 +107,7 @@ impl Login {
             | Capabilities::TRANSACTIONS
             | Capabilities::PLUGIN_AUTH_LENENC
             | Capabilities::CONNECT_ATTRS
+            | Capabilities::LOCAL_FILES
             | shape.capabilities();
         let introduction = Introduction {
             user: self.user.as_bytes(),

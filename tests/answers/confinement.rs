@@ -137,7 +137,6 @@ fn what_is_not_supported_has_a_sentence() {
             ("XA START 'x'", "XA"),
             ("XA RECOVER", "XA"),
             ("HANDLER t OPEN", "HANDLER"),
-            ("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", "LOAD DATA LOCAL"),
             ("CREATE PROCEDURE p() SELECT 1", "procedure"),
             ("CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1", "function"),
             ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.v = 1", "trigger"),

@@ -9,6 +9,7 @@ mod confinement;
 mod gather;
 mod generated;
 mod harness;
+mod load;
 mod login;
 mod processes;
 mod protocol;

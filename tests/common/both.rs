@@ -18,6 +18,9 @@ pub enum Protocol {
 /// "This command is not supported in the prepared statement protocol yet".
 const NOT_PREPARABLE: u16 = 1295;
 
+/// Odd, so that lines are cut anywhere.
+const FILE_PACKET: usize = 7919;
+
 pub struct Both {
     pub plain: Client,
     pub proxied: Client,
@@ -70,6 +73,26 @@ impl Both {
         assert!(
             found.is_empty(),
             "{} {protocol:?}: {sql}\n  {}\nplain: {plain:#?}\nproxied: {proxied:#?}",
+            self.flavour,
+            found.join("\n  "),
+        );
+        proxied
+    }
+
+    /// LOAD DATA LOCAL of a file in packets of some bytes; panics where anything differs.
+    #[track_caller]
+    pub fn load(&mut self, sql: &str, file: &[u8]) -> Answer {
+        let packets: Vec<&[u8]> = file.chunks(FILE_PACKET).collect();
+        let plain = self.plain.load(sql, &packets);
+        let proxied = self.proxied.load(sql, &packets);
+        let mask = Mask::default();
+        let mut found = differences(sql, std::slice::from_ref(&plain), std::slice::from_ref(&proxied), &mask);
+        if found.is_empty() && plain.warnings() > 0 {
+            found = self.different_warnings(&mask);
+        }
+        assert!(
+            found.is_empty(),
+            "{}: {sql}\n  {}\nplain: {plain:#?}\nproxied: {proxied:#?}",
             self.flavour,
             found.join("\n  "),
         );

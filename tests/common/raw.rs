@@ -91,6 +91,27 @@ impl Client {
         self.answers(false)
     }
 
+    /// LOAD DATA LOCAL: sends these packets when the file is asked for, and an empty one behind them.
+    pub fn load(&mut self, sql: impl AsRef<[u8]>, packets: &[&[u8]]) -> Answer {
+        self.command(0x03, sql.as_ref());
+        self.loaded(packets).unwrap_or_else(|lost| Answer::Lost(lost.to_string()))
+    }
+
+    fn loaded(&mut self, packets: &[&[u8]]) -> io::Result<Answer> {
+        let first = self.read_packet()?;
+        match first.first() {
+            Some(0xFB) => {
+                for packet in packets {
+                    self.write_packet(packet)?;
+                }
+                self.write_packet(&[])?;
+                self.answer(false)
+            }
+            Some(0x00) => Ok(Answer::Ok(OkPacket::parse(&first, self.caps))),
+            _ => Ok(Answer::Err(ServerError::parse(&first))),
+        }
+    }
+
     pub fn prepare(&mut self, sql: impl AsRef<[u8]>) -> Result<Statement, Answer> {
         self.command(0x16, sql.as_ref());
         self.prepared().unwrap_or_else(|lost| Err(Answer::Lost(lost.to_string())))

@@ -73,7 +73,9 @@ pub(super) async fn explain(
         }
         Plan::Gather(_) => return Err(several_places()),
         Plan::Refusal(error) => return Err(error.clone()),
-        Plan::Local(_) | Plan::Ddl(_) => return Err(Error::refused("Bifold: only queries and DML can be explained.")),
+        Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) => {
+            return Err(Error::refused("Bifold: only queries and DML can be explained."));
+        }
     };
     if running.bound.is_some_and(|bound| !bound.values.is_empty()) {
         return Err(Error::refused(

@@ -35,6 +35,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Ar
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
+        | Plan::Load(_)
         | Plan::Ddl(_)
         | Plan::Refusal(_) => table.push([plan.trim_end().as_bytes(), b"", b"", b""]),
     }

@@ -35,7 +35,9 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
             Ok(desk.planned(Local::Explain(Arc::new(planned)), Kind::Rows))
         }
         Plan::Refusal(_) => Ok(Outcome::Planned(planned)),
-        Plan::Local(_) | Plan::Ddl(_) => Err(Error::refused("Bifold: only queries and DML can be explained.")),
+        Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) => {
+            Err(Error::refused("Bifold: only queries and DML can be explained."))
+        }
     }
 }
 
@@ -68,7 +70,7 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
             }
             plan.template.cuts.insert(0, words);
         }
-        Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
+        Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
     }
     Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
 }

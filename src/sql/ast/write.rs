@@ -118,9 +118,25 @@ pub struct LoadData {
     pub partition: Option<Span>,
     /// CHARACTER SET, FIELDS, LINES, IGNORE n LINES.
     pub options: Span,
+    pub format: FileFormat,
+    /// `ROWS IDENTIFIED BY`.
+    pub tagged: bool,
+    /// `IGNORE n LINES`: all of it, and the number.
+    pub skip: Option<(Span, Span)>,
     /// `(a, @v)` with its parentheses.
     pub columns_span: Option<Span>,
     /// Columns and `@v`.
     pub columns: Vec<Expr>,
     pub assignments: Vec<ColumnAssignment>,
+}
+
+/// How the lines of a file are written; each a string or a hex literal, as said last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileFormat {
+    pub charset: Option<Name>,
+    pub fields_terminated: Option<Name>,
+    pub enclosed: Option<Name>,
+    pub escaped: Option<Name>,
+    pub lines_starting: Option<Name>,
+    pub lines_terminated: Option<Name>,
 }

@@ -470,36 +470,41 @@ impl Parser<'_, '_> {
     }
 
     /// `[CHARACTER SET x] [FIELDS …] [LINES …]`.
-    pub(super) fn file_options(&mut self) -> Result<()> {
+    pub(super) fn file_options(&mut self) -> Result<FileFormat> {
+        let mut format = FileFormat::default();
         if self.eat_words(&[Keyword::Character, Keyword::Set]) || self.eat_word(Keyword::Charset) {
-            self.charset_name()?;
+            format.charset = Some(self.charset_name()?);
         }
         if self.eat_one_of(&[Keyword::Fields, Keyword::Columns]).is_some() {
             loop {
                 let optionally = self.eat_word(Keyword::Optionally);
-                match self.word() {
-                    Keyword::Terminated | Keyword::Enclosed | Keyword::Escaped => self.bump(),
+                let what = match self.word() {
+                    Keyword::Terminated => &mut format.fields_terminated,
+                    Keyword::Enclosed => &mut format.enclosed,
+                    Keyword::Escaped => &mut format.escaped,
                     _ if optionally => return self.fail(),
                     _ => break,
                 };
-                self.delimiter()?;
+                self.bump();
+                *what = Some(self.delimiter()?);
             }
         }
         if self.eat_word(Keyword::Lines) {
-            while self.eat_one_of(&[Keyword::Terminated, Keyword::Starting]).is_some() {
-                self.delimiter()?;
+            while let Some(word) = self.eat_one_of(&[Keyword::Terminated, Keyword::Starting]) {
+                let delimiter = Some(self.delimiter()?);
+                match word {
+                    Keyword::Starting => format.lines_starting = delimiter,
+                    _ => format.lines_terminated = delimiter,
+                }
             }
         }
-        Ok(())
+        Ok(format)
     }
 
-    fn delimiter(&mut self) -> Result<()> {
+    fn delimiter(&mut self) -> Result<Name> {
         self.expect_word(Keyword::By)?;
         match self.kind() {
-            Kind::String | Kind::Hex | Kind::Bit => {
-                self.bump();
-                Ok(())
-            }
+            Kind::String | Kind::Hex | Kind::Bit => Ok(self.bump()),
             _ => self.fail(),
         }
     }

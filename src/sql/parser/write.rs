@@ -198,16 +198,20 @@ impl Parser<'_, '_> {
         let table = self.table_name()?;
         let partition = self.partition_list()?;
         let options = self.at;
-        self.file_options()?;
-        if self.eat_words(&[Keyword::Rows, Keyword::Identified]) {
+        let format = self.file_options()?;
+        let tagged = self.eat_words(&[Keyword::Rows, Keyword::Identified]);
+        if tagged {
             self.expect_word(Keyword::By)?;
             self.string()?;
         }
+        let skip_start = self.at;
+        let mut skip = None;
         if self.eat_word(Keyword::Ignore) {
-            self.limit_value()?;
+            let number = self.limit_value()?.span;
             if self.eat_one_of(&[Keyword::Lines, Keyword::Rows]).is_none() {
                 return self.fail();
             }
+            skip = Some((self.since(skip_start), number));
         }
         let options = self.since(options);
         let columns_start = self.at;
@@ -231,6 +235,9 @@ impl Parser<'_, '_> {
             table,
             partition,
             options,
+            format,
+            tagged,
+            skip,
             columns_span,
             columns,
             assignments,
