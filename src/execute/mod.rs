@@ -2,6 +2,7 @@
 //! the session has to remember is noted.
 
 mod batch;
+mod catalogue;
 mod choice;
 mod client;
 mod client_file;

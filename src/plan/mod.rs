@@ -17,6 +17,7 @@ use survey::Survey;
 
 pub mod allow;
 pub mod cache;
+pub mod catalogue;
 mod choice;
 pub mod ddl;
 mod function;

@@ -357,6 +357,11 @@ fn local(out: &mut String, what: &Local, of: Printed<'_>) {
             plan(out, &what.plan, of);
         }
         Local::Unlock => line(out, format_args!("local: unlock tables")),
+        Local::Catalogue(catalogue) => {
+            let views: Vec<&str> = catalogue.views.iter().map(|view| view.name).collect();
+            line(out, format_args!("local: over made rows of {}", views.join(", ")));
+            plan(out, &catalogue.planned.plan, of);
+        }
         Local::Kill { query_only, thread } => {
             let what = if *query_only { "the statement of session" } else { "session" };
             line(out, format_args!("local: kill {what} {}", operand(thread, of)));

@@ -1,6 +1,7 @@
 //! Queries: the whole statement runs on one server, each of its tables in the place that pins it;
 //! or, where no place is said, on all (`scatter`); or over rows brought together (`gather`).
 
+use super::catalogue;
 use super::gather;
 use super::scatter::{self, Draft};
 use super::survey::{Env, FoundKind, Survey};
@@ -26,6 +27,9 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
         (false, true) => Kind::CountedRows,
         (false, false) => Kind::Rows,
     };
+    if !survey.views.is_empty() {
+        return catalogue::plan(survey, kind);
+    }
     // A place for every table; or each of them must do; or the rows are brought together.
     let draft = scatter::draft(&survey, query);
     let gathered = || if is_spread { gather::draft(&survey, query).map(Some) } else { Ok(None) };

@@ -4,6 +4,7 @@
 mod common;
 
 mod binding;
+mod catalogue;
 mod compatibility;
 mod confinement;
 mod gather;

@@ -4,7 +4,7 @@
 //! settings, and its reply is passed on.
 
 mod load;
-mod site;
+pub(super) mod site;
 
 use std::sync::Arc;
 

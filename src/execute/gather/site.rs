@@ -14,7 +14,7 @@ use crate::route::{Name, Temporary};
 use crate::shard::{Checkout, Conn, ReplyShape};
 use crate::topology::ServerNo;
 
-pub(super) struct Site<'e> {
+pub(in crate::execute) struct Site<'e> {
     conn: Checkout,
     server: ServerNo,
     loading: Arc<State>,
@@ -68,6 +68,14 @@ impl<'e> Site<'e> {
         let definition = Definition::new(&String::from_utf8_lossy(shown), &Naming::whole(&table.like.table));
         let create = definition.create_temporary(&table.name.database, &table.name.table);
         self.conn.run(&create).await.map(drop)
+    }
+
+    /// A table by a statement of the caller's own.
+    pub async fn create(&mut self, name: &Name, columns: &str) -> Result<()> {
+        let name = sql(name);
+        self.conn.run(&format!("CREATE TEMPORARY TABLE {name} {columns}")).await?;
+        self.tables.push(name);
+        Ok(())
     }
 
     pub fn conn(&mut self) -> &mut Conn {

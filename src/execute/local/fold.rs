@@ -8,7 +8,7 @@ use crate::topology::{Schema, TableKind};
 
 /// The logical name of a table of the home shard; `None` for a subtable that is not the first,
 /// which another line stands for.
-pub(super) fn listed(schema: &Schema, physical: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::execute) fn listed(schema: &Schema, physical: &[u8]) -> Option<Vec<u8>> {
     match schema.logical_of(physical) {
         Some((rule, subtable)) if subtable.0 == 0 => Some(rule.name.clone().into_bytes()),
         Some(_) => None,
@@ -28,7 +28,7 @@ const UPDATED: usize = 12;
 
 /// Rows of SHOW TABLE STATUS of all shards, the home shard's first, as lines by logical name.
 #[derive(Debug, Default)]
-pub(super) struct Status(BTreeMap<Vec<u8>, Row>);
+pub(in crate::execute) struct Status(BTreeMap<Vec<u8>, Row>);
 
 impl Status {
     pub fn add(&mut self, schema: &Schema, is_home: bool, mut row: Row) {

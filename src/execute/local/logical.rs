@@ -11,7 +11,7 @@ use crate::route::Name;
 use crate::topology::{Schema, Topology};
 
 /// A cell of the column of this name.
-pub(super) fn in_cell(topology: &Topology, schema: &Schema, column: &[u8], cell: &mut Vec<u8>) {
+pub(in crate::execute) fn in_cell(topology: &Topology, schema: &Schema, column: &[u8], cell: &mut Vec<u8>) {
     match column {
         b"Table" | b"Database" | b"Db" => {
             if let Some(name) = dotted(schema, cell) {

@@ -3,9 +3,9 @@
 
 mod answer;
 mod describe;
-mod fold;
+pub(super) mod fold;
 pub(super) mod kill;
-mod logical;
+pub(super) mod logical;
 mod operand;
 mod processes;
 mod route;
@@ -13,6 +13,7 @@ mod set;
 mod show;
 pub(super) mod transaction;
 
+use super::catalogue;
 use super::client::Client;
 use super::statement::Running;
 use crate::error::Result;
@@ -34,6 +35,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         Local::Route(planned) => route::run(&running, client, planned).await,
         Local::Lock(locked) => transaction::lock(&running, client, routed, locked).await,
         Local::Unlock => transaction::unlock(&running, client).await,
+        Local::Catalogue(plan) => catalogue::run(&running, client, routed, plan).await,
         Local::Kill { query_only, thread } => kill::run(&running, client, routed, *query_only, thread).await,
     }
 }

@@ -14,6 +14,7 @@ mod transaction;
 use std::sync::Arc;
 
 use super::allow::{Asker, denied};
+use super::catalogue::Catalogue;
 use super::survey::Scene;
 use super::{Effect, Item, Kind, Outcome, Planned, Template, select};
 use crate::context::Setting;
@@ -103,6 +104,8 @@ pub enum Local {
     Lock(Arc<Planned>),
     /// UNLOCK TABLES: ends the transaction if tables were locked.
     Unlock,
+    /// Over information_schema.
+    Catalogue(Arc<Catalogue>),
     /// KILL of a session of this proxy, or of its statement only.
     Kill {
         query_only: bool,
@@ -115,7 +118,12 @@ impl Local {
     pub fn needs_pass(&self, transacts: bool) -> bool {
         match self {
             Local::Transaction(Transaction::Begin { snapshot, .. }) => *snapshot,
-            Local::Transaction(_) | Local::Use(_) | Local::Unlock | Local::Route(_) | Local::Kill { .. } => false,
+            Local::Transaction(_)
+            | Local::Use(_)
+            | Local::Unlock
+            | Local::Route(_)
+            | Local::Kill { .. }
+            | Local::Catalogue(_) => false,
             Local::Lock(_) => true,
             Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Describe(_) | Local::Explain(_) => transacts,
         }
@@ -136,6 +144,7 @@ impl Local {
             | Local::Show(_)
             | Local::Explain(_)
             | Local::Route(_)
+            | Local::Catalogue(_)
             | Local::Kill { .. } => true,
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
 use crate::context::Setting;
 use crate::error::{Error, Result};
+use crate::plan::catalogue::View;
 use crate::plan::predicate::{Column, SourceNo};
 use crate::plan::{Cut, Item, KeyMatch, Located, Patch, RefKind, RefNo, RowCuts, TableRef, Template, ValueSource};
 use crate::sql::ast::Name;
@@ -62,6 +63,8 @@ pub(crate) struct Survey<'a> {
     pub marks: Marks,
     /// What the SELECT sees that was walked last: at the end, the statement's own.
     pub outermost: Outermost,
+    /// Views of information_schema, in the order in which they were met.
+    pub views: Vec<&'static View>,
     /// Definitions that the catalog does not hold yet.
     pub lacks: BTreeSet<TableName>,
 }
@@ -158,6 +161,7 @@ impl<'a> Survey<'a> {
             filters: Vec::new(),
             marks: Marks::default(),
             outermost: Outermost::default(),
+            views: Vec::new(),
             lacks: BTreeSet::new(),
         }
     }

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{Found, FoundKind, Origin, Survey};
-use crate::catalog;
+use crate::catalog::TableName as CatalogName;
 use crate::error::{Error, Result, code};
+use crate::plan::catalogue;
 use crate::plan::predicate::SourceNo;
 use crate::plan::{Patch, RefNo};
 use crate::sql::ast::{Name, TableName};
@@ -24,6 +25,9 @@ pub(crate) enum Spot {
 impl Survey<'_> {
     /// A table of FROM, UPDATE, INSERT or DELETE as a source of rows.
     pub fn table(&mut self, table: &TableName, spot: Spot) -> Result<SourceNo> {
+        if table.db.is_some_and(|db| self.name(db).eq_ignore_ascii_case("information_schema")) {
+            return self.view(table, spot);
+        }
         let found = self.reference(table)?;
         let logical = self.refs[usize::from(found.0)].table.to_string();
         let (name, bare) = match spot {
@@ -45,12 +49,35 @@ impl Survey<'_> {
         Ok(self.add(Origin::Table { found, name: name.into(), bare }))
     }
 
+    /// A view of information_schema: a temporary table stands for it where its rows are made.
+    fn view(&mut self, table: &TableName, spot: Spot) -> Result<SourceNo> {
+        let (written, table_span) = (self.name(table.name), table.span);
+        let Spot::Aliased { alias, .. } = spot else {
+            let text = format!("Access denied for user '{}'@'%' to database 'information_schema'", self.scene.user);
+            return Err(Error::client(code::DB_ACCESS_DENIED, text));
+        };
+        let name = alias.map_or_else(|| written.clone(), |alias| self.name(alias));
+        if let catalogue::Named::Made(view) = catalogue::named(&written)? {
+            let database = quoted(&catalogue::seat(self.scene)?.home().database);
+            let temporary = quoted(&catalogue::temporary(self.views.len()));
+            let alias = if alias.is_some() { String::new() } else { format!(" AS {}", quoted(&written)) };
+            let table = match self.source.dialect.flavour {
+                // Titles are those of the view there, whatever the letters of the statement.
+                Flavour::MySql => format!("(SELECT * FROM {database}.{temporary}){alias}"),
+                Flavour::MariaDb => format!("{database}.{temporary}{alias}"),
+            };
+            self.cut(table_span, Patch::Text(table.into_bytes().into()));
+            self.views.push(view);
+        }
+        Ok(self.add(Origin::Derived { name: name.into(), columns: None }))
+    }
+
     /// A name that stands for a table without being a source: a sequence, a table to lock.
     pub fn reference(&mut self, table: &TableName) -> Result<RefNo> {
         let no = self.named(table)?;
         let Found { schema, table, def, .. } = &self.refs[usize::from(no.0)];
         if def.is_none() {
-            self.lacks.insert(catalog::TableName::new(&schema.name, table));
+            self.lacks.insert(CatalogName::new(&schema.name, table));
         }
         Ok(no)
     }
@@ -78,7 +105,7 @@ impl Survey<'_> {
             }
             None => FoundKind::Unsharded,
         };
-        let def = self.scene.catalog.get(&catalog::TableName::new(&schema.name, &name));
+        let def = self.scene.catalog.get(&CatalogName::new(&schema.name, &name));
         let no = RefNo(
             u16::try_from(self.refs.len()).map_err(|_| Error::refused("Bifold: too many tables in a statement."))?,
         );
