@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use super::again::Commons;
 use super::survey::{Filter, Found, FoundKind, Origin, Survey, quoted};
-use super::{Item, Template};
+use super::{Cut, Item, Template};
 use crate::catalog::{ColumnDef, TableDef};
 use crate::error::{Error, Result};
 use crate::sql::Kind;
@@ -18,14 +19,24 @@ use crate::sql::visit::{Node, Visitor, walk_query};
 pub struct Gather {
     /// The client's statement; a collected reference gets its temporary table's name.
     pub template: Template,
+    /// The same as the client wrote it, where the server wants it otherwise.
+    pub plain: Option<Template>,
     /// By reference: how its rows are collected.
     pub tables: Vec<Collected>,
     /// A filter depends on the clock: all that is sent gets one instant.
     pub clock: bool,
 }
 
+impl Gather {
+    /// Mends the beginning of the text.
+    pub(super) fn put_first(&mut self, cut: Cut) {
+        self.plain.iter_mut().for_each(|plain| plain.cuts.insert(0, cut.clone()));
+        self.template.cuts.insert(0, cut);
+    }
+}
+
 /// How the rows of a reference are collected.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collected {
     /// What the statement calls the table, in backticks.
     pub alias: Box<str>,
@@ -69,6 +80,7 @@ pub enum Form {
 pub(super) struct Draft {
     tables: Vec<Collected>,
     clock: bool,
+    commons: Commons,
 }
 
 /// Says how the rows of a query's tables are collected, or why they can't be.
@@ -103,13 +115,17 @@ pub(super) fn draft(survey: &Survey<'_>, query: &Query) -> Result<Draft> {
         tables.push(Collected { alias: quoted(name).into(), columns, filters: own.collect() });
     }
     let clock = filters.iter().any(|filter| filter.clock);
-    Ok(Draft { tables, clock })
+    Ok(Draft { tables, clock, commons: Commons::of(survey) })
 }
 
 impl Draft {
     /// `plain`: the statement, with a name put in for each reference.
-    pub fn finish(self, plain: &Template) -> Gather {
-        Gather { template: plain.clone(), tables: self.tables, clock: self.clock }
+    pub fn finish(self, plain: &Template) -> Result<Gather> {
+        let Draft { mut tables, clock, commons } = self;
+        Ok(match commons.write_again(plain, &mut tables)? {
+            None => Gather { template: plain.clone(), plain: None, tables, clock },
+            Some(template) => Gather { template, plain: Some(plain.clone()), tables, clock },
+        })
     }
 }
 

@@ -12,9 +12,11 @@ use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{self, Source, Span, parser};
 use crate::topology::key::KeyType;
 use crate::topology::{Schema, TableRule};
+pub use again::Copy;
 use gather::Gather;
 use survey::Survey;
 
+mod again;
 pub mod allow;
 pub mod cache;
 pub mod catalogue;
@@ -250,6 +252,8 @@ pub enum Patch {
     Limit,
     /// What routing has to say there: the number of a part, the rows that were chosen.
     Inserted,
+    /// Another common table, of the same words.
+    Again(Arc<Copy>),
     Session(SessionValue),
 }
 

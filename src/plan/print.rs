@@ -304,6 +304,7 @@ fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
         Patch::OwnBefore => out.extend_from_slice(b"<("),
         Patch::OwnBehind { .. } => out.extend_from_slice(b") AND OWN>"),
         Patch::Limit => out.extend_from_slice(b"<LIMIT>"),
+        Patch::Again(_) => out.extend_from_slice(b"<the same again>"),
         Patch::Inserted => out.extend_from_slice(b"<rows>"),
         Patch::Session(value) => {
             out.push(b'<');

@@ -44,7 +44,7 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
         return Ok(Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Rows }));
     }
     let draft = gathered()?.ok_or_else(|| Error::proxy("Bifold: a table without a place is in one."))?;
-    let gather = draft.finish(&survey.template()?);
+    let gather = draft.finish(&survey.template()?)?;
     let plan = Plan::Gather(Box::new(gather));
     Ok(Outcome::Planned(Planned { plan, assigns: survey.marks.assigns.into_iter().collect(), kind }))
 }
@@ -72,7 +72,7 @@ fn single_or_wide(
 ) -> Result<Outcome> {
     let template = survey.template()?;
     let wide = draft.map(|draft| Box::new(draft.finish(&template)));
-    let gather = gathered.map(|draft| Box::new(draft.finish(&template)));
+    let gather = gathered.and_then(|draft| draft.finish(&template).ok()).map(Box::new);
     let marks = survey.marks;
     let bind = match (marks.named_lock, marks.routine) {
         (true, _) => Some(Bind::NamedLock),

@@ -7,8 +7,8 @@ use super::value::sharded;
 use super::{Arg, Gathered, Name, Part, RouteError, Routed, Temporary, Work};
 use crate::error::Error;
 use crate::plan::gather::{Collected, Column, Form, Gather};
-use crate::plan::{Item, RefKind, TableRef, Template};
-use crate::sql::{Kind, literal};
+use crate::plan::{Cut, Item, Patch, RefKind, TableRef, Template};
+use crate::sql::{Kind, Span, literal};
 use crate::topology::{HOME, Place, ServerNo, ShardNo, SubtableNo};
 
 /// Subtables of one server that are read by one statement: `UNION ALL` of so many.
@@ -44,7 +44,9 @@ impl Work<'_> {
         }
         let start = out.buffer.len();
         Copier::new(self.statement, self.facts, &plan.template, &names).copy_rest(&mut out.buffer);
-        out.gathered = Some(Box::new(Gathered { server, text: start..out.buffer.len(), names, tables }));
+        let args = plan.plain.is_some().then(|| self.all_args(&plan.template.cuts, self.statement.fingerprint.span()));
+        let args = args.filter(|_| self.statement.params.is_some());
+        out.gathered = Some(Box::new(Gathered { server, text: start..out.buffer.len(), args, names, tables }));
         Ok(())
     }
 
@@ -53,8 +55,9 @@ impl Work<'_> {
     /// be collected.
     pub fn sample_of_gather(&self, plan: &Gather, out: &mut Routed) -> Result<(), RouteError> {
         let server = server(plan);
-        match plan.template.refs.iter().map(|table| like(table, server)).collect() {
-            Some(names) => self.part(&plan.template, server, names, out),
+        let template = plan.plain.as_ref().unwrap_or(&plan.template);
+        match template.refs.iter().map(|table| like(table, server)).collect() {
+            Some(names) => self.part(template, server, names, out),
             None => self.gather(plan, out)?,
         }
         Ok(())
@@ -142,6 +145,23 @@ impl Work<'_> {
             behind.push(b')');
         }
         Branch { before, behind }
+    }
+
+    /// The parameters of a text that has parts of it again.
+    fn all_args(&self, cuts: &[Cut], span: Span) -> Vec<Arg> {
+        let source = &self.statement.source;
+        let mut args = Vec::new();
+        for token in span.tokens() {
+            for cut in cuts.iter().filter(|cut| self.statement.fingerprint.token_of(cut.from.0) == token) {
+                if let Patch::Again(copy) = &cut.with {
+                    args.extend(self.all_args(&copy.cuts, self.span(copy.from, copy.to)));
+                }
+            }
+            if source.kind(token) == Kind::Param {
+                args.push(Arg::Client(u16::try_from(self.param_number(token)).unwrap_or(u16::MAX)));
+            }
+        }
+        args
     }
 
     /// The parameters of some filters, in the order of the text.

@@ -131,6 +131,8 @@ pub struct Gathered {
     pub server: ServerNo,
     /// Of the buffer.
     pub text: Range<usize>,
+    /// As a part's.
+    pub args: Option<Vec<Arg>>,
     /// What its tables are called in the text, by reference.
     pub names: Vec<Name>,
     pub tables: Vec<Temporary>,

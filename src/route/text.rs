@@ -148,6 +148,14 @@ impl<'a> Copier<'a> {
                 // Writing to a Vec can't fail.
                 let _ = write!(out, "LIMIT {}", self.limit);
             }
+            Patch::Again(copy) => {
+                let template = Template { cuts: copy.cuts.clone(), ..Template::default() };
+                let range = self.statement.source.byte_range(self.statement.fingerprint.tokens(copy.from.0, copy.to.0));
+                let mut copier = Copier::new(self.statement, self.facts, &template, self.names);
+                copier.skip_to(range.start);
+                out.extend_from_slice(b", ");
+                copier.copy_to(range.end, out);
+            }
             Patch::Inserted => out.extend_from_slice(self.inserted),
             Patch::Session(value) => session(*value, self.facts, self.statement.source.dialect.flavour, out),
         }

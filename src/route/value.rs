@@ -34,10 +34,7 @@ impl From<Span> for Given {
 impl<'a> Work<'a> {
     /// The tokens of the items `from..to`.
     pub fn span(&self, from: Item, to: Item) -> Span {
-        let fingerprint = self.statement.fingerprint;
-        let last = fingerprint.token_of(to.0 - 1);
-        let end = fingerprint.list(to.0 - 1).map_or(last + 1, |list| list.span.end);
-        Span::new(fingerprint.token_of(from.0), end)
+        self.statement.fingerprint.tokens(from.0, to.0)
     }
 
     /// The number of a `?` among the statement's parameters.

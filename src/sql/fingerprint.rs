@@ -148,6 +148,13 @@ impl Fingerprint {
         item
     }
 
+    /// The tokens of the items `from..to`.
+    pub fn tokens(&self, from: u32, to: u32) -> Span {
+        let last = self.token_of(to - 1);
+        let end = self.list(to - 1).map_or(last + 1, |list| list.span.end);
+        Span::new(self.token_of(from), end)
+    }
+
     pub fn lists(&self) -> &[List] {
         &self.lists
     }

@@ -201,6 +201,29 @@ const SUBQUERIES: &[&str] = &[
 ];
 
 #[test]
+fn common_tables_named_more_than_once() {
+    on_each_server(TABLES, |both| {
+        prepare(both);
+        all(both, COMMONS);
+        let sql = "WITH d AS (SELECT uid, amount + ? AS a FROM orders WHERE state = ?), e AS (SELECT d.uid, SUM(a) s FROM d WHERE a > ? GROUP BY d.uid) \
+                   SELECT x.uid, x.s, ?, (SELECT MAX(s) FROM e) FROM e x WHERE x.s >= (SELECT AVG(s) FROM e) AND x.uid IN (SELECT uid FROM d) ORDER BY 1";
+        both.run_with(sql, &[Param::Int(1), Param::Text("new".into()), Param::Int(3), Param::Int(4)]);
+    });
+}
+
+const COMMONS: &[&str] = &[
+    "WITH d AS (SELECT uid, COUNT(*) k FROM orders GROUP BY uid) SELECT a.uid, b.uid FROM d a JOIN d b ON a.k = b.k AND a.uid < b.uid ORDER BY 1, 2",
+    "WITH d (u, t) AS (SELECT uid, SUM(amount) FROM orders GROUP BY uid) SELECT u, t FROM d WHERE t = (SELECT MAX(t) FROM d)",
+    "WITH d AS (SELECT * FROM customer), e AS (SELECT d.uid, o.amount FROM d JOIN orders o ON o.uid = d.uid) SELECT d.name, SUM(e.amount), (SELECT COUNT(*) FROM e x WHERE x.amount > 9) FROM d LEFT JOIN e ON e.uid = d.uid GROUP BY d.uid, d.name ORDER BY d.uid",
+    "WITH a AS (SELECT uid FROM orders), b AS (SELECT uid FROM a UNION SELECT uid FROM customer), c AS (SELECT x.uid FROM a x JOIN b y ON x.uid = y.uid) SELECT COUNT(*) FROM c c1 JOIN c c2 ON c1.uid = c2.uid JOIN b ON b.uid = c1.uid",
+    "WITH RECURSIVE up AS (SELECT uid, boss, 0 depth FROM customer WHERE boss IS NULL UNION ALL SELECT c.uid, c.boss, depth + 1 FROM customer c JOIN up ON c.boss = up.uid) SELECT a.uid, b.uid FROM up a JOIN up b ON a.depth = b.depth AND a.uid < b.uid ORDER BY 1, 2",
+    "SELECT * FROM (WITH d AS (SELECT uid, city FROM customer) SELECT x.uid, y.city FROM d x JOIN d y ON x.uid = y.uid) z ORDER BY uid",
+    "WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT a.i, b.i, (SELECT COUNT(*) FROM orders o WHERE o.uid = a.i) k FROM n a JOIN n b ON a.i = b.i + 1 ORDER BY 1",
+    "WITH d AS (SELECT uid, city FROM customer), e AS (SELECT city FROM d), f AS (SELECT city FROM d WHERE uid > 3) SELECT e.city FROM e WHERE e.city IN (SELECT city FROM f) ORDER BY 1",
+    "WITH d AS (SELECT uid, (WITH i AS (SELECT n FROM item) SELECT MAX(n) FROM i) m FROM customer) SELECT d.m, x.uid FROM d JOIN d x USING (uid) ORDER BY 2",
+];
+
+#[test]
 fn groups_aggregates_and_windows() {
     on_each_server(TABLES, |both| {
         prepare(both);

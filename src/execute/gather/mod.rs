@@ -164,7 +164,7 @@ impl<'a> Task<'a> {
             conn.run("START TRANSACTION READ ONLY").await?;
         }
         let text = &routed.buffer[gathered.text.clone()];
-        let sent = exchange::send(conn, text, None, self.running.bound).await;
+        let sent = exchange::send(conn, text, gathered.args.as_deref(), self.running.bound).await;
         sent.map_err(|error| names::in_error(&gathered.names, error))?;
         let adjust = Adjust { names: &gathered.names, homes: None, insert_id: None, flags, statement: None };
         let summary = relay::relay(conn, &mut client.wire, reply::Kind::Results, adjust).await?;

@@ -56,12 +56,12 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
                 wide.template.cuts.insert(0, words.clone());
             }
             if let Some(gather) = &mut plan.gather {
-                gather.template.cuts.insert(0, words.clone());
+                gather.put_first(words.clone());
             }
             plan.template.cuts.insert(0, words);
         }
         Plan::Scatter(plan) => plan.wide.template.cuts.insert(0, words),
-        Plan::Gather(plan) => plan.template.cuts.insert(0, words),
+        Plan::Gather(plan) => plan.put_first(words),
         Plan::Insert(plan) => plan.template.cuts.insert(0, words),
         Plan::WriteScatter(plan) => {
             if let Some(choice) = &mut plan.choice {

@@ -3,6 +3,7 @@
 //! resolve it leaves unpinned, which is refused or sent wide, never misrouted.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, ColumnDef, TableDef, TableName};
@@ -60,6 +61,9 @@ pub(crate) struct Survey<'a> {
     pub rows: Option<RowCuts>,
     /// Conditions that one table alone can answer.
     pub filters: Vec<Filter>,
+    /// Common tables, and where they are named.
+    pub commons: Vec<Defined>,
+    pub uses: Vec<Use>,
     pub marks: Marks,
     /// What the SELECT sees that was walked last: at the end, the statement's own.
     pub outermost: Outermost,
@@ -76,6 +80,25 @@ pub(crate) struct Found {
     pub kind: FoundKind,
     pub def: Option<Arc<TableDef>>,
     pub keys: Vec<KeyMatch>,
+}
+
+/// A common table of a WITH.
+#[derive(Clone, Debug)]
+pub(crate) struct Defined {
+    pub span: Span,
+    /// The references in it.
+    pub refs: Range<usize>,
+}
+
+/// Where a common table is named as a source.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    /// Its number among all.
+    pub common: usize,
+    pub name: Name,
+    pub span: Span,
+    /// An alias may stand behind it, and there is none.
+    pub alias: bool,
 }
 
 #[derive(Clone)]
@@ -159,6 +182,8 @@ impl<'a> Survey<'a> {
             cuts: Vec::new(),
             rows: None,
             filters: Vec::new(),
+            commons: Vec::new(),
+            uses: Vec::new(),
             marks: Marks::default(),
             outermost: Outermost::default(),
             views: Vec::new(),

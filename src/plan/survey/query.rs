@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use super::scope::Env;
+use super::scope::{Common, Env};
 use super::tables::Spot;
-use super::{Export, FoundKind, Origin, Outermost, Survey};
+use super::{Defined, Export, FoundKind, Origin, Outermost, Survey, Use};
 use crate::error::{Error, Result};
 use crate::plan::allow::denied;
 use crate::plan::predicate::{self, Column, Fact, SourceNo};
 use crate::plan::{KeyColumn, KeyMatch, Patch};
-use crate::sql::Span;
 use crate::sql::ast::{
     self, Body, Expr, Into, IntoTarget, JoinCondition, JoinKind, Query, Select, SelectItem, SelectItemKind,
     TableFactor, TableRef, TableRefKind, With,
 };
+use crate::sql::{Flavour, Span};
 
 /// The columns of a derived table; `None`: not known.
 type Exports = Option<Arc<[Export]>>;
@@ -86,8 +86,9 @@ impl Survey<'_> {
                 Ok(None)
             }
             Body::Table(_, table) => {
-                if env.common(&self.name(table.name)).is_none() || table.db.is_some() {
-                    self.table(table, Spot::Bare)?;
+                match env.common(&self.name(table.name)).filter(|_| table.db.is_none()).map(|common| common.number) {
+                    None => drop(self.table(table, Spot::Bare)?),
+                    Some(common) => self.uses.push(Use { common, name: table.name, span: table.span, alias: false }),
                 }
                 Ok(None)
             }
@@ -100,15 +101,18 @@ impl Survey<'_> {
         let Some(with) = with else { return Ok(common) };
         for table in &with.tables {
             let name: Box<str> = self.name(table.name).into();
+            let (number, first) = (self.commons.len(), self.refs.len());
+            self.commons.push(Defined { span: table.span, refs: first..first });
             if with.recursive {
-                common.common.push((name.clone(), None));
+                common.common.push(Common { name: name.clone(), columns: None, number });
             }
             let exports = self.query(&table.query, &common)?;
-            let exports = self.renamed(exports, &table.columns);
+            let columns = self.renamed(exports, &table.columns);
             if with.recursive {
                 common.common.pop();
             }
-            common.common.push((name, exports));
+            self.commons[number].refs.end = self.refs.len();
+            common.common.push(Common { name, columns, number });
         }
         Ok(common)
     }
@@ -162,13 +166,19 @@ impl Survey<'_> {
                 SelectItemKind::Expr { expr, alias } => {
                     self.expr(expr, scope)?;
                     let is_column = matches!(super::facts::bare(expr).kind, ast::ExprKind::Column(_));
-                    if alias.is_none() && !is_column && self.is_cut(item.span) {
+                    if alias.is_none() && !is_column && (self.is_cut(item.span) || self.may_be_renamed(item.span)) {
                         self.title(item.span);
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// A common table that is named in there may have to be written again under another name.
+    fn may_be_renamed(&self, span: Span) -> bool {
+        self.source.dialect.flavour == Flavour::MySql
+            && self.uses.iter().any(|used| span.start <= used.span.start && used.span.end <= span.end)
     }
 
     /// Puts the item's own text behind it as its alias.
@@ -340,8 +350,10 @@ impl Survey<'_> {
     fn factor(&mut self, factor: &TableFactor, env: &Env<'_>) -> Result<SourceNo> {
         let name = self.name(factor.table.name);
         if factor.table.db.is_none()
-            && let Some(columns) = env.common(&name).cloned()
+            && let Some(Common { columns, number, .. }) = env.common(&name).cloned()
         {
+            let (span, alias) = (factor.table.span, factor.alias.is_none());
+            self.uses.push(Use { common: number, name: factor.table.name, span, alias });
             let name = factor.alias.map_or(name, |alias| self.name(alias)).into();
             return Ok(self.add(Origin::Derived { name, columns }));
         }

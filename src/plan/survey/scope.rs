@@ -8,7 +8,13 @@ use crate::plan::predicate::{Column, Fact, SourceNo};
 use crate::sql::ast::ColumnRef;
 
 /// A common table's name and its columns, if known.
-pub(crate) type Common = (Box<str>, Option<Arc<[Export]>>);
+#[derive(Clone)]
+pub(crate) struct Common {
+    pub name: Box<str>,
+    pub columns: Option<Arc<[Export]>>,
+    /// Its number among those of the statement.
+    pub number: usize,
+}
 
 /// A scope, within those around it.
 #[derive(Default)]
@@ -45,8 +51,8 @@ impl<'e> Env<'e> {
     }
 
     /// The common table of this name, if one hides the real one.
-    pub fn common(&self, name: &str) -> Option<&Option<Arc<[Export]>>> {
-        self.chain().find_map(|env| env.common.iter().rev().find(|(own, _)| &**own == name).map(|(_, columns)| columns))
+    pub fn common(&self, name: &str) -> Option<&Common> {
+        self.chain().find_map(|env| env.common.iter().rev().find(|common| &*common.name == name))
     }
 }
 
