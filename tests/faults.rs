@@ -13,8 +13,12 @@ const TABLES: &str = "[schema.mall.table.t]\nkey = \"uid\"\ntables = 4\n";
 
 /// A cluster of its own for each flavour, with the proxy and the table t; n is 0 in 100 rows.
 fn with_durable_cluster(test: impl Fn(&mut Cluster)) {
+    with_cluster(Durability::Full, TABLES, test);
+}
+
+fn with_cluster(durability: Durability, tables: &str, test: impl Fn(&mut Cluster)) {
     for program in Program::all() {
-        let spec = ClusterSpec { durability: Durability::Full, ..ClusterSpec::new(&program, TABLES) };
+        let spec = ClusterSpec { durability, ..ClusterSpec::new(&program, tables) };
         let mut cluster = Cluster::start(spec).unwrap_or_else(|error| panic!("{program}: {error}"));
         cluster.serve(bifold_program()).unwrap_or_else(|error| panic!("{error}"));
         let mut app = enter(&cluster);
@@ -181,5 +185,73 @@ fn an_insert_over_servers_says_what_was_written_when_one_is_down() {
             .count();
         assert!(written < 40, "a server was down");
         assert!(!told.is_empty() && told.contains("t"), "the error names what was not written: {told}");
+    });
+}
+
+const BOUNDED: &str = "[schema.mall.table.t]\nkey = \"uid\"\ntables = 4\n[gather]\nrows = 150\ntimeout = \"1s\"\n";
+
+/// A join across keys: 100 rows of each side.
+const JOIN: &str = "SELECT COUNT(*) FROM t a JOIN t b ON a.uid + 1 = b.uid";
+
+fn answers(app: &mut Client, sql: &str) -> Option<String> {
+    match app.query(sql).remove(0) {
+        answer @ Answer::Rows(_) => answer.text()[0][0].clone(),
+        Answer::Ok(_) | Answer::Err(_) | Answer::Lost(_) => None,
+    }
+}
+
+#[test]
+fn a_gathered_statement_ends_at_its_bounds_and_leaves_nothing() {
+    with_cluster(Durability::Light, BOUNDED, |cluster| {
+        let mut app = enter(cluster);
+        let told = app.query(JOIN).remove(0);
+        assert_eq!(told.err().code, 1104, "{told:?}");
+        assert!(told.err().text.contains("more than 150 rows"), "{told:?}");
+        // Fewer rows by a condition: they count after it.
+        assert_eq!(answers(&mut app, &format!("{JOIN} WHERE a.uid < 20")).as_deref(), Some("20"));
+    });
+}
+
+#[test]
+fn a_server_that_stalls_or_dies_while_rows_are_gathered_costs_that_statement() {
+    with_cluster(Durability::Full, &BOUNDED.replace("150", "10000"), |cluster| {
+        let mut app = enter(cluster);
+        assert_eq!(answers(&mut app, JOIN).as_deref(), Some("99"));
+        cluster.servers()[1].stall();
+        let asked = Instant::now();
+        let told = app.query(JOIN).remove(0);
+        assert!(told.err().text.contains("gather.timeout"), "{told:?}");
+        assert!(asked.elapsed() < Duration::from_secs(10), "it took {:?}", asked.elapsed());
+        cluster.servers()[1].unstall();
+        eventually("it answers again", || answers(&mut app, JOIN).filter(|count| count == "99"));
+
+        cluster.server_mut(1).kill();
+        assert!(matches!(app.query(JOIN).remove(0), Answer::Err(_)));
+        cluster.server_mut(1).restart().expect("it starts again");
+        eventually("it answers again", || answers(&mut app, JOIN).filter(|count| count == "99"));
+
+        // The server where the statement runs.
+        let mut waiting = enter(cluster);
+        let asking =
+            std::thread::spawn(move || waiting.query("SELECT COUNT(DISTINCT n) FROM t WHERE SLEEP(0.1) = 0").remove(0));
+        let running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT COUNT(DISTINCT n)%'";
+        let is_running = |cluster: &Cluster| {
+            let rows = cluster.servers()[0].run(&[running]).unwrap_or_default();
+            rows.first().is_some_and(|row| row[0].as_deref() != Some("0"))
+        };
+        eventually("it runs", || is_running(cluster).then_some(()));
+        cluster.server_mut(0).kill();
+        let told = asking.join().expect("it ends");
+        assert!(matches!(told, Answer::Err(_)), "{told:?}");
+        cluster.server_mut(0).restart().expect("it starts again");
+        eventually("it answers again", || answers(&mut app, JOIN).filter(|count| count == "99"));
+
+        // A client that leaves ends it.
+        let mut leaving = enter(cluster);
+        leaving.command(0x03, b"SELECT COUNT(DISTINCT n) FROM t WHERE SLEEP(1) = 0");
+        eventually("it runs", || is_running(cluster).then_some(()));
+        drop(leaving);
+        eventually("it is ended", || (!is_running(cluster)).then_some(()));
+        assert_eq!(answers(&mut app, JOIN).as_deref(), Some("99"));
     });
 }

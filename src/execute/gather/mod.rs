@@ -119,15 +119,16 @@ impl<'a> Task<'a> {
             budget: Budget::new(limits.rows, limits.bytes),
             shows: false,
         };
-        let filled = timeout(limits.timeout, filling.fill(&mut lines, &mut site, &gathered.tables));
-        let filled = filled.await.unwrap_or_else(|_| Err(too_slow()));
-        let shows = filling.shows;
-        // 3. What is under way on the session's connections is read to its end
-        if shows || filled.is_err() {
+        let filled = timeout(limits.timeout, filling.fill(&mut lines, &mut site, &gathered.tables)).await;
+        let in_time = filled.is_ok();
+        let (filled, shows) = (filled.unwrap_or_else(|_| Err(too_slow())), filling.shows);
+        // 3. What is under way on the session's connections is read to its end; one that does not come to it
+        // is closed, with what the session had there
+        if (shows || filled.is_err()) && in_time {
             for line in &mut lines {
-                let drained = line.drain(&client.wire).await;
+                let drained = timeout(limits.timeout, line.drain(&client.wire)).await;
                 if filled.is_ok() {
-                    drained?;
+                    drained.unwrap_or_else(|_| Err(too_slow()))?;
                 }
             }
         }

@@ -3,12 +3,14 @@
 //! this may begin or end one). It goes back to the pool only when its tables are dropped.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
 
 use crate::context::{Setting, State, States};
 use crate::definition::{Definition, Naming, identifier, reading_state};
-use crate::error::{Error, Result};
+use crate::error::{Blame, Error, Result, code};
 use crate::execute::engine::Engine;
 use crate::route::{Name, Temporary};
 use crate::shard::{Checkout, Conn, ReplyShape};
@@ -26,7 +28,10 @@ pub(in crate::execute) struct Site<'e> {
 impl<'e> Site<'e> {
     /// Whoever waits here holds whatever else the statement needs.
     pub async fn open(engine: &'e Engine, server: ServerNo, shape: ReplyShape) -> Result<Self> {
-        let permit = engine.sites.acquire().await.expect("the semaphore is never closed");
+        let permit = match timeout(engine.config.backend.wait, engine.sites.acquire()).await {
+            Ok(permit) => permit.expect("the semaphore is never closed"),
+            Err(_) => return Err(crowded()),
+        };
         let loading = loading(&engine.states);
         let mut conn = engine.servers.get(server).checkout(shape, &loading).await?;
         conn.bring_to(&loading).await?;
@@ -84,10 +89,12 @@ impl<'e> Site<'e> {
 
     /// Leaves nothing behind; where that can't be, the connection is closed with what it has.
     pub async fn close(mut self) {
-        if self.conn.is_busy() || self.cleaned().await.is_err() {
+        if self.conn.is_busy() {
             return;
         }
-        self.tables.clear();
+        if let Ok(Ok(())) = timeout(CLEANING, self.cleaned()).await {
+            self.tables.clear();
+        }
     }
 
     async fn cleaned(&mut self) -> Result<()> {
@@ -110,6 +117,14 @@ impl Drop for Site<'_> {
             self.conn.condemn();
         }
     }
+}
+
+/// The client has its answer and waits for nothing but this.
+const CLEANING: Duration = Duration::from_secs(5);
+
+fn crowded() -> Error {
+    let text = "Bifold: too many statements that bring rows of several places together are under way. Try again.";
+    Error::new(Blame::Proxy, code::CON_COUNT, text).retryable()
 }
 
 fn sql(name: &Name) -> String {
