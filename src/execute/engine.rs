@@ -234,7 +234,7 @@ impl Engine {
                 Load::Whole(single) => &single.template,
                 Load::ByLine(by_line) => &by_line.template,
             },
-            Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => return,
+            Plan::Local(_) | Plan::Ddl(_) | Plan::InsertSelect(_) | Plan::Refusal(_) => return,
         };
         for table in &template.refs {
             self.catalog.forget(&TableName::new(&table.schema.name, &table.table));

@@ -51,6 +51,7 @@ pub(super) fn default_database<'a>(running: &Running<'_>, part: &'a Part) -> Opt
         | Plan::Scatter(_)
         | Plan::Gather(_)
         | Plan::Insert(_)
+        | Plan::InsertSelect(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)
         | Plan::Load(_)
@@ -208,7 +209,9 @@ async fn follow_last_id(running: &Running<'_>, client: &mut Client, at: &mut At<
         }
         Plan::Single(_) | Plan::Gather(_) | Plan::WriteScatter(_) => summary.insert_id != 0,
         Plan::Insert(_) => planned.sets_last_id() && summary.insert_id != 0,
-        Plan::Scatter(_) | Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => false,
+        Plan::Scatter(_) | Plan::InsertSelect(_) | Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
+            false
+        }
     };
     let Some(conn) = at.conn(&mut client.hold).filter(|_| may_be) else { return Ok(()) };
     let id = number(conn, "SELECT LAST_INSERT_ID()").await?;

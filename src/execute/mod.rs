@@ -13,6 +13,7 @@ mod exchange;
 mod field_list;
 mod gather;
 mod ids;
+mod insert_select;
 mod line;
 mod load;
 mod local;

@@ -79,7 +79,7 @@ pub(super) async fn at_one_place(
     let Some((server_id, params)) = summary.prepared else { return Ok(false) };
     match running.planned.plan {
         // Its executions have other texts, with ids in them.
-        Plan::Insert(_) | Plan::Gather(_) => conn.close_statement(server_id).await?,
+        Plan::Insert(_) | Plan::InsertSelect(_) | Plan::Gather(_) => conn.close_statement(server_id).await?,
         Plan::Single(_)
         | Plan::Scatter(_)
         | Plan::WriteScatter(_)

@@ -21,7 +21,7 @@ use crate::route::{Part, Routed};
 use crate::shard::{Answer, Conn};
 use crate::sql::Flavour;
 use crate::topology::ServerNo;
-use crate::transaction::Ending;
+use crate::transaction::{Ending, Frame};
 
 /// A server with more texts than these gets them ahead of its replies.
 const FEW: usize = 4;
@@ -69,11 +69,11 @@ async fn framed(running: &Running<'_>, client: &mut Client, routed: &mut Routed,
     if alone && !ahead {
         return steps(running, client, routed, false).await;
     }
-    client.hold.frame().await?;
+    client.hold.frame(Frame::Statement).await?;
     let written = steps(running, client, routed, ahead).await;
     match (&written, alone) {
-        (Ok(_), _) => client.hold.keep_frame().await?,
-        (Err(_), false) => client.hold.undo_frame().await,
+        (Ok(_), _) => client.hold.keep_frame(Frame::Statement).await?,
+        (Err(_), false) => client.hold.undo_frame(Frame::Statement).await,
         (Err(_), true) => {}
     }
     written
@@ -135,7 +135,7 @@ async fn write(running: &Running<'_>, client: &mut Client, routed: &Routed, ahea
         if !written.warned {
             return Ok(written);
         }
-        client.hold.redo_frame().await?;
+        client.hold.redo_frame(Frame::Statement).await?;
     }
     pass(running, client, routed, false).await
 }

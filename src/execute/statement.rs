@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::client::Client;
 use super::engine::Engine;
 use super::ids::Stash;
-use super::{ddl, gather, load, local, prepare, scatter, several, single, spread};
+use super::{ddl, gather, insert_select, load, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
@@ -113,7 +113,7 @@ impl Engine {
                 let text = "This command is not supported in the prepared statement protocol yet";
                 return Err(Error::client(NOT_PREPARABLE, text));
             }
-            Plan::Local(_) | Plan::Ddl(_) => {
+            Plan::Local(_) | Plan::Ddl(_) | Plan::InsertSelect(_) => {
                 prepare::without_server(client, params, id).await?;
                 return Ok(Some(params));
             }
@@ -156,6 +156,7 @@ impl Engine {
                 running.route(client, routed).await?;
                 Box::pin(gather::run(running, client, routed, plan)).await
             }
+            Plan::InsertSelect(plan) => Box::pin(insert_select::run(running, client, routed, plan)).await,
             Plan::Insert(_) | Plan::WriteScatter(_) => spread::run(running, client, routed).await,
             // Boxed, so that an idle client's task does not hold room for them.
             Plan::Local(plan) => Box::pin(local::run(running, client, routed, plan)).await,

@@ -84,7 +84,13 @@ fn target<'r>(running: &Running<'r>) -> Option<&'r TableRef> {
             Load::Whole(_) => return None,
             Load::ByLine(lines) => (lines.template.refs.first()?, makes_id(lines.id.as_ref())),
         },
-        Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Local(_) | Plan::Ddl(_) | Plan::Refusal(_) => {
+        Plan::Single(_)
+        | Plan::Scatter(_)
+        | Plan::Gather(_)
+        | Plan::InsertSelect(_)
+        | Plan::Local(_)
+        | Plan::Ddl(_)
+        | Plan::Refusal(_) => {
             return None;
         }
     };

@@ -116,7 +116,7 @@ fn is_write_to_copies(plan: &Plan) -> bool {
 }
 
 /// The first two numbers of `Records: 3  Duplicates: 0  Warnings: 0` and `Rows matched: …`.
-fn numbers(info: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn numbers(info: &[u8]) -> Option<(u64, u64)> {
     let text = std::str::from_utf8(info).ok()?;
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok());
     Some((numbers.next()?, numbers.next()?))

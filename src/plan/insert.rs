@@ -2,17 +2,21 @@
 //! says where in a row the key and the id stand. A catalog's column list is put in where the text
 //! has none, so that a stale catalog is an error of the server and not a misplaced row.
 
+use std::sync::Arc;
+
 use super::select::single;
 use super::survey::{Env, Export, FoundKind, Spot, Survey, key_type_of, quoted};
 use super::{
-    Effect, Given, Insert, InsertId, Item, Kind, Outcome, Patch, Plan, Planned, RefNo, RowCut, RowCuts, Rows, write,
+    Effect, Given, Insert, InsertId, InsertSelect, Item, Kind, Outcome, Patch, Plan, Planned, RefNo, RowCut, RowCuts,
+    Rows, write,
 };
 use crate::catalog::TableDef;
 use crate::error::{Error, Result, code};
 use crate::plan::predicate::SourceNo;
 use crate::plan::{KeyColumn, KeyMatch};
 use crate::sql::Span;
-use crate::sql::ast::{self, ColumnAssignment, ColumnRef, Expr, InsertSource, Query};
+use crate::sql::ast::{self, ColumnAssignment, ColumnRef, Expr, ExprKind, InsertSource, Query};
+use crate::sql::visit::{Node, Visitor, walk_expr};
 use crate::topology::Sharded;
 
 pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outcome> {
@@ -24,13 +28,31 @@ pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outco
             if let Some(lacks) = survey.lacking() {
                 return Ok(lacks);
             }
-            survey.all_pinned()?;
-            single(survey, Effect::Write, kind)
+            let InsertSource::Query(query) = &insert.source else {
+                survey.all_pinned()?;
+                return single(survey, Effect::Write, kind);
+            };
+            if !survey.has_sharded() {
+                return single(survey, Effect::Write, kind);
+            }
+            let pinned = survey.all_pinned();
+            from_query(survey, insert, query, kind, pinned)
         }
         FoundKind::Reference => {
             let Some(def) = survey.refs[0].def.clone() else { return Ok(survey.lacking_all()) };
             walk(&mut survey, insert, target)?;
-            let given = given(&survey, insert, &def)?;
+            if let InsertSource::Query(query) = &insert.source
+                && let Err(error) = write::is_alike_everywhere(&survey, insert.returning.is_some())
+            {
+                if let Some(lacks) = survey.lacking() {
+                    return Ok(lacks);
+                }
+                return from_query(survey, insert, query, kind, Err(error));
+            }
+            let given = match (given(&survey, insert, &def), &insert.source) {
+                (Err(error), InsertSource::Query(query)) => return from_query(survey, insert, query, kind, Err(error)),
+                (given, _) => given?,
+            };
             write::reference(survey, kind, insert.returning.is_some(), given)
         }
         FoundKind::Sharded(rule) => {
@@ -252,28 +274,98 @@ impl Into<'_> {
         if let Some(id) = &self.sharded.id
             && (id.layout.carries.is_some() || self.position(&id.column)?.is_none())
         {
-            return Err(Error::refused(format!(
+            let error = Error::refused(format!(
                 "Bifold: INSERT … SELECT can't make the ids of table {table}: read the rows, then insert them with VALUES."
-            )));
+            ));
+            return from_query(survey, insert, query, kind, Err(error));
         }
         let position = self.position(key)?;
         let export = exports.zip(position).and_then(|(exports, at)| exports.get(usize::from(at)).cloned());
         let export = export.filter(|export| export.constant || self.is_stored_alike(&survey, export, insert));
         let values = export.map(|export| export.values).unwrap_or_default();
         if values.is_empty() {
-            return Err(Error::refused(format!(
+            let error = Error::refused(format!(
                 "Bifold: INSERT … SELECT into table {table} must give all rows one {key}: \
                  select with a condition such as {key} = …, or read the rows and insert them with VALUES."
-            )));
+            ));
+            return from_query(survey, insert, query, kind, Err(error));
         }
         if insert.columns_span.is_none() {
             self.list(&mut survey, insert, None);
         }
         survey.refs[0].keys =
             values.into_iter().map(|values| KeyMatch { column: KeyColumn::Stored, values, null_safe: true }).collect();
-        survey.all_pinned()?;
-        single(survey, Effect::Write, kind)
+        let pinned = survey.all_pinned();
+        from_query(survey, insert, query, kind, pinned)
     }
+}
+
+/// INSERT … SELECT: on one server where `pinned`, and where all that it names turns out to be there;
+/// else its rows are read first. Where that can't be, `pinned` says why.
+fn from_query(
+    survey: Survey<'_>,
+    insert: &ast::Insert,
+    query: &Query,
+    kind: Kind,
+    pinned: Result<()>,
+) -> Result<Outcome> {
+    let can_be_read = tail_is_of_target(&survey, insert) && insert.returning.is_none() && insert.row_alias.is_none();
+    if !can_be_read {
+        pinned?;
+        return single(survey, Effect::Write, kind);
+    }
+    let numbers = match survey.refs[0].def.clone() {
+        Some(def) => {
+            let is_number = |name: &String| def.column(name).is_none_or(|column| is_number(&column.data_type));
+            columns(&survey, insert, &def).iter().map(is_number).collect()
+        }
+        None => Box::default(),
+    };
+    let (from, to) = (survey.item(query.span.start), Item(survey.item(query.span.end - 1).0 + 1));
+    let direct = match pinned.map(|()| single(survey, Effect::Write, kind)) {
+        Ok(Ok(Outcome::Planned(planned))) => Some(Arc::new(planned)),
+        Ok(other) => return other,
+        Err(_) => None,
+    };
+    let plan = InsertSelect { direct, query: (from, to), numbers, ignore: insert.ignore };
+    Ok(Outcome::Planned(Planned { plan: Plan::InsertSelect(Box::new(plan)), assigns: Vec::new(), kind }))
+}
+
+/// What stands behind the query means the same behind VALUES: it names no column of the query's.
+fn tail_is_of_target(survey: &Survey<'_>, insert: &ast::Insert) -> bool {
+    let mut of_target = OfTarget { survey, target: &survey.refs[0].table, only: true };
+    let assignments = insert.on_duplicate.iter().flat_map(|update| &update.assignments);
+    assignments.for_each(|assignment| walk_expr(&assignment.value, &mut of_target));
+    of_target.only
+}
+
+struct OfTarget<'s> {
+    survey: &'s Survey<'s>,
+    target: &'s str,
+    only: bool,
+}
+
+impl<'a> Visitor<'a> for OfTarget<'_> {
+    fn enter(&mut self, node: Node<'a>) -> bool {
+        match node {
+            Node::Expr(Expr { kind: ExprKind::ValuesOf(_), .. }) => return false,
+            Node::Query(_) => self.only = false,
+            Node::Column(column) => {
+                // Where the query reads the target too, the name may mean either.
+                let is_read = self.survey.refs[1..].iter().any(|found| *found.table == *self.target);
+                self.only &= !is_read && column.table.is_some_and(|table| self.survey.name(table) == self.target);
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+fn is_number(data_type: &str) -> bool {
+    matches!(
+        data_type,
+        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" | "bit"
+    )
 }
 
 impl Into<'_> {

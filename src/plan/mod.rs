@@ -113,6 +113,15 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// How it runs where one server has all of it, if it may.
+    pub fn on_one_server(mut self) -> Self {
+        let direct = match &mut self.plan {
+            Plan::InsertSelect(insert) => insert.direct.take().and_then(Arc::into_inner),
+            _ => None,
+        };
+        direct.unwrap_or(self)
+    }
+
     /// It calls LAST_INSERT_ID(expr), which is among what it assigns.
     pub fn sets_last_id(&self) -> bool {
         self.assigns.iter().any(is_last_id)
@@ -159,6 +168,8 @@ pub enum Plan {
     Gather(Box<Gather>),
     /// Rows of VALUES or SET, split by place.
     Insert(Box<Insert>),
+    /// The rows of a query, wherever they are, into a table.
+    InsertSelect(Box<InsertSelect>),
     /// One text for each of several places; the affected rows are summed.
     WriteScatter(WriteScatter),
     /// Lines of a file that the client sends.
@@ -177,7 +188,7 @@ impl Plan {
             Plan::Local(local) => local.needs_pass(transacts),
             Plan::Single(single) => transacts || single.effect != Effect::Read || single.bind.is_some(),
             Plan::Scatter(_) | Plan::Gather(_) => transacts,
-            Plan::Insert(_) | Plan::WriteScatter(_) | Plan::Load(_) | Plan::Ddl(_) => true,
+            Plan::Insert(_) | Plan::InsertSelect(_) | Plan::WriteScatter(_) | Plan::Load(_) | Plan::Ddl(_) => true,
             Plan::Refusal(_) => false,
         }
     }
@@ -502,6 +513,25 @@ pub struct Insert {
     pub returning: bool,
     /// INSERT IGNORE: a row that can't be written is passed over.
     pub ignore: bool,
+}
+
+/// INSERT or REPLACE of a query's rows.
+#[derive(Debug)]
+pub struct InsertSelect {
+    /// The whole statement for one server, where that may do.
+    pub direct: Option<Arc<Planned>>,
+    /// The items `from..to` of the query; what stands before and behind it goes with VALUES as well.
+    pub query: (Item, Item),
+    /// The columns that rows go to: is each one of numbers?
+    pub numbers: Box<[bool]>,
+    pub ignore: bool,
+}
+
+impl InsertSelect {
+    /// Does the query's column of this number go into a column of numbers?
+    pub fn is_number(&self, column: usize) -> bool {
+        self.numbers.get(column).copied().unwrap_or(true)
+    }
 }
 
 /// Where the rows of an INSERT are.

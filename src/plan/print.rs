@@ -30,6 +30,7 @@ pub fn name(plan: &Plan) -> &'static str {
         Plan::Single(_) => "single",
         Plan::Scatter(_) => "scatter",
         Plan::Gather(_) => "gather",
+        Plan::InsertSelect(_) => "insert from query",
         Plan::Insert(_) => "insert",
         Plan::WriteScatter(_) => "write scatter",
         Plan::Load(_) => "load",
@@ -61,6 +62,14 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
         Plan::Scatter(scatter) => {
             line(out, format_args!("scatter: {}", recipe(&scatter.wide, of)));
             template(out, &scatter.wide.template, of);
+        }
+        Plan::InsertSelect(insert) => {
+            if let Some(direct) = &insert.direct {
+                self::plan(out, &direct.plan, of);
+                line(out, format_args!("or, where the rows are of other places:"));
+            }
+            line(out, format_args!("insert from query: its rows are kept, then inserted in one transaction"));
+            line(out, format_args!("  query {}", items(insert.query.0, insert.query.1, of)));
         }
         Plan::Gather(gather) => {
             line(out, format_args!("gather: the statement runs over rows collected on one server"));

@@ -183,10 +183,18 @@ fn scatter(mut survey: Survey<'_>, kind: Kind, how: Scattered) -> Result<Outcome
 
 /// A write to the reference table `refs[0]`: the same on every shard.
 pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool, given: Option<Given>) -> Result<Outcome> {
+    is_alike_everywhere(&survey, returning)?;
+    if survey.refs[0].schema.shard_count() == 1 {
+        return single(survey, Effect::Write, kind);
+    }
+    scatter(survey, kind, Scattered { over: Over::Shards, clock: true, given, choice: None, moves: None })
+}
+
+/// A write to the reference table `refs[0]` gives every shard the same rows.
+pub(super) fn is_alike_everywhere(survey: &Survey<'_>, returning: bool) -> Result<()> {
     let found = &survey.refs[0];
     if found.schema.shard_count() == 1 {
-        survey.all_pinned()?;
-        return single(survey, Effect::Write, kind);
+        return survey.all_pinned();
     }
     let table = &found.table;
     let what = if survey.marks.chance {
@@ -197,11 +205,10 @@ pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool, given: 
         "a lock or a stored function"
     } else if returning {
         "RETURNING"
+    } else if survey.refs.len() > 1 {
+        return survey.only_references(1, &format!("a write to reference table {table}"));
     } else {
-        if survey.refs.len() > 1 {
-            survey.only_references(1, &format!("a write to reference table {table}"))?;
-        }
-        return scatter(survey, kind, Scattered { over: Over::Shards, clock: true, given, choice: None, moves: None });
+        return Ok(());
     };
     Err(Error::refused(format!(
         "Bifold: a write to reference table {table} with {what} could give each shard other rows: give values instead."

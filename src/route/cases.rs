@@ -214,7 +214,7 @@ impl World {
             schema: setting.schema.as_deref(),
         };
         let planned = match plan::plan(source, &fingerprint, &scene) {
-            Ok(Outcome::Planned(planned)) => planned,
+            Ok(Outcome::Planned(planned)) => planned.on_one_server(),
             Ok(Outcome::Lacks(names)) => {
                 return names.iter().map(|name| format!("lacks {}.{}\n", name.schema, name.table)).collect();
             }
@@ -223,7 +223,7 @@ impl World {
         if let Plan::Ddl(ddl) = &planned.plan {
             return format!("{ddl}\n");
         }
-        if let Plan::Local(_) | Plan::Load(_) = &planned.plan {
+        if let Plan::Local(_) | Plan::Load(_) | Plan::InsertSelect(_) = &planned.plan {
             return print::print(&planned, print::Printed { source: &source, fingerprint: &fingerprint });
         }
         let mut bytes = Vec::new();
@@ -344,6 +344,7 @@ fn how(planned: &Planned) -> String {
         }
         Plan::Scatter(scatter) => return format!("scatter: {:?}\n", scatter.wide.recipe),
         Plan::Gather(_) => "gather".into(),
+        Plan::InsertSelect(_) => print::name(&planned.plan).to_owned(),
         Plan::Insert(_) => "insert".into(),
         Plan::WriteScatter(write) => match write.over {
             Over::Places => "write".into(),

@@ -19,9 +19,9 @@ use std::ops::Range;
 use crate::definition::identifier;
 use crate::error::Error;
 use crate::plan::load::Load;
-use crate::plan::{Located, Plan, Planned, TableRef, WriteScatter};
+use crate::plan::{Item, Located, Plan, Planned, TableRef, WriteScatter};
 use crate::sql::fingerprint::Fingerprint;
-use crate::sql::{Kind, Source, literal};
+use crate::sql::{Kind, Source, Span, literal};
 use crate::topology::weight::{Question, Weights};
 use crate::topology::{Place, Schema, ServerNo, ShardNo, Sharded, TableRule};
 use crate::value::Value;
@@ -245,6 +245,33 @@ pub fn change(
     work.with_params(out, |work, out| work.change(plan, rows, out))
 }
 
+/// An INSERT … SELECT in pieces.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    pub head: Vec<u8>,
+    pub query: Vec<u8>,
+    pub tail: Vec<u8>,
+}
+
+/// The text before these items, theirs, and what follows, with values in place of `?`. `charset`: the
+/// client's.
+pub fn pieces(statement: &Statement<'_>, charset: &str, (from, to): (Item, Item)) -> Pieces {
+    let (source, fingerprint) = (&statement.source, statement.fingerprint);
+    let params: Vec<u32> = match statement.params {
+        Some(_) => fingerprint.span().tokens().filter(|token| source.kind(*token) == Kind::Param).collect(),
+        None => Vec::new(),
+    };
+    let whole = source.byte_range(fingerprint.span());
+    let last = fingerprint.list(to.0 - 1).map_or(fingerprint.token_of(to.0 - 1) + 1, |list| list.span.end);
+    let query = source.byte_range(Span::new(fingerprint.token_of(from.0), last));
+    let text = |from, to| text::inlined(statement, charset, &params, from..to);
+    Pieces {
+        head: text(whole.start, query.start),
+        query: text(query.start, query.end),
+        tail: text(query.end, whole.end),
+    }
+}
+
 /// A statement being routed.
 #[derive(Clone, Copy)]
 struct Work<'a> {
@@ -295,7 +322,9 @@ impl Work<'_> {
                 Load::Whole(single) => self.single(single, out),
                 Load::ByLine(_) => Err(Error::proxy("Bifold: lines of a file were routed as a statement.").into()),
             },
-            Plan::Local(_) | Plan::Ddl(_) => Err(Error::proxy("Bifold: a plan without texts was routed.").into()),
+            Plan::Local(_) | Plan::Ddl(_) | Plan::InsertSelect(_) => {
+                Err(Error::proxy("Bifold: a plan without texts was routed.").into())
+            }
         }
     }
 }

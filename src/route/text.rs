@@ -1,6 +1,7 @@
 //! A text for one place: the client's bytes with the cuts of its template mended.
 
 use std::io::Write;
+use std::ops::Range;
 
 use super::{Facts, Name, Statement};
 use crate::plan::{Cut, Item, Patch, RefNo, SessionValue, Template};
@@ -66,22 +67,10 @@ impl<'a> Copier<'a> {
 
     /// The client's own bytes, values in place of `?` where they are wanted.
     fn raw(&self, from: usize, to: usize, out: &mut Vec<u8>) {
-        let source = &self.statement.source;
-        let mut at = from;
-        for (number, token) in self.inlined.iter().enumerate() {
-            let Some(token) = source.tokens.get(*token as usize) else { continue };
-            let start = token.start as usize;
-            if start < at || start >= to {
-                continue;
-            }
-            out.extend_from_slice(&source.text[at..start]);
-            match self.statement.params.and_then(|values| values.get(number)) {
-                Some(value) => literal::put_value(value, &source.dialect, self.facts.charset, out),
-                None => out.push(b'?'),
-            }
-            at = token.end();
+        match self.inlined.is_empty() {
+            true => out.extend_from_slice(&self.statement.source.text[from..to]),
+            false => out.extend(inlined(self.statement, self.facts.charset, self.inlined, from..to)),
         }
-        out.extend_from_slice(&source.text[at..to]);
     }
 
     /// Goes on from this byte; what lies before it is left out.
@@ -160,6 +149,27 @@ impl<'a> Copier<'a> {
             Patch::Session(value) => session(*value, self.facts, self.statement.source.dialect.flavour, out),
         }
     }
+}
+
+/// The text of these bytes, with values in place of the `?` of these tokens.
+pub(super) fn inlined(statement: &Statement<'_>, charset: &str, params: &[u32], bytes: Range<usize>) -> Vec<u8> {
+    let source = &statement.source;
+    let (mut out, mut at) = (Vec::new(), bytes.start);
+    for (number, token) in params.iter().enumerate() {
+        let Some(token) = source.tokens.get(*token as usize) else { continue };
+        let start = token.start as usize;
+        if start < at || start >= bytes.end {
+            continue;
+        }
+        out.extend_from_slice(&source.text[at..start]);
+        match statement.params.and_then(|values| values.get(number)) {
+            Some(value) => literal::put_value(value, &source.dialect, charset, &mut out),
+            None => out.push(b'?'),
+        }
+        at = token.end();
+    }
+    out.extend_from_slice(&source.text[at..bytes.end]);
+    out
 }
 
 /// The bytes that a cut replaces; an empty one stands behind the item before it.

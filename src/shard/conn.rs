@@ -15,7 +15,7 @@ use crate::protocol::Status;
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::err::ErrPacket;
 use crate::protocol::ok::OkPacket;
-use crate::protocol::packet::HEADER;
+use crate::protocol::packet::{HEADER, MAX_PACKET};
 use crate::protocol::payload::Reader;
 use crate::protocol::reply::{Kind, Piece, Reply, rows_end_warnings};
 use crate::value::Value;
@@ -40,6 +40,7 @@ pub type Row = Vec<Option<Vec<u8>>>;
 #[derive(Debug, Default)]
 pub struct Answer {
     pub affected: u64,
+    pub insert_id: u64,
     pub warnings: u16,
     pub info: Vec<u8>,
     pub columns: Vec<AnswerColumn>,
@@ -472,6 +473,25 @@ fn put_close(out: &mut Vec<u8>, id: u32) {
     out.extend_from_slice(&id.to_le_bytes());
 }
 
+impl Answer {
+    /// The answer that a whole reply is.
+    pub fn parse(bytes: &[u8], deprecate_eof: bool) -> Result<Self> {
+        let mut reply = Reply::new(Kind::Results, deprecate_eof, 1);
+        let mut taken = Taken::default();
+        let mut at = 0;
+        loop {
+            match reply.next(&bytes[at..])? {
+                Piece::Done => return taken.answer(),
+                Piece::NeedMore(_) => return Err(Error::proxy("Bifold: a reply that was kept is not whole.")),
+                piece => {
+                    taken.take(&piece, &bytes[at..at + piece.len()])?;
+                    at += piece.len();
+                }
+            }
+        }
+    }
+}
+
 /// A small answer on its way in.
 #[derive(Default)]
 struct Taken {
@@ -492,6 +512,7 @@ impl Taken {
             Piece::Ok { .. } => {
                 let ok = OkPacket::parse(payload, Capabilities::NONE)?;
                 (answer.affected, answer.warnings) = (ok.affected_rows, ok.warnings);
+                answer.insert_id = ok.last_insert_id;
                 answer.info = ok.info.to_vec();
             }
             Piece::Err { .. } => self.failed = Some(ErrPacket::parse(payload)?.into_error()),
@@ -534,6 +555,9 @@ impl AnswerColumn {
 fn text_rows(mut packets: &[u8], columns: usize) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     while let Some(header) = crate::protocol::packet::Header::parse(packets) {
+        if header.len == MAX_PACKET {
+            return Err(Error::refused("Bifold: a row of 16 MiB or more is too long here."));
+        }
         let (row, rest) = packets[HEADER..].split_at(header.len);
         let mut reader = Reader::new(row);
         let row: Result<Row> = (0..columns).map(|_| Ok(reader.text_value()?.map(<[u8]>::to_vec))).collect();

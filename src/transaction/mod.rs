@@ -20,4 +20,5 @@ pub use characteristics::Chained;
 pub use commit::Ending;
 pub use coordinator::Coordinator;
 pub use decision::{DATABASE, RECOVER_RIGHT, RIGHTS, grants};
+pub use frame::Frame;
 pub use hold::{Hold, Need};

@@ -48,6 +48,16 @@ pub struct Framed {
     writing: bool,
     /// Up to so many bytes are kept back, whoever wants them written.
     capture: Option<usize>,
+    /// What is written is kept here, for the proxy itself.
+    kept: Option<Box<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    bytes: Vec<u8>,
+    most: usize,
+    /// What was queued before.
+    before: Vec<u8>,
 }
 
 /// How often a peer that has sent ahead is looked at for having hung up.
@@ -81,6 +91,7 @@ impl Framed {
             max_packet,
             writing: false,
             capture: None,
+            kept: None,
         }
     }
 
@@ -371,6 +382,12 @@ impl Framed {
         if self.output.is_empty() && bytes.is_empty() {
             return Ok(());
         }
+        if let Some(kept) = &mut self.kept {
+            kept.take(&self.output);
+            kept.take(bytes);
+            self.output.clear();
+            return Ok(());
+        }
         if let Some(limit) = self.capture {
             if self.output.len() + bytes.len() <= limit {
                 self.output.extend_from_slice(bytes);
@@ -411,6 +428,19 @@ impl Framed {
         self.capture.take().map(|_| std::mem::take(&mut self.output))
     }
 
+    /// From now on what is written is the proxy's own, up to so many bytes, and not sent.
+    pub fn keep_back(&mut self, most: usize) {
+        let before = std::mem::take(&mut self.output);
+        self.kept = Some(Box::new(Kept { bytes: Vec::new(), most, before }));
+    }
+
+    /// What was kept; `None` if that was too much. What is written from now on is sent.
+    pub fn take_kept(&mut self) -> Option<Vec<u8>> {
+        let kept = self.kept.take()?;
+        self.output = kept.before;
+        (kept.bytes.len() <= kept.most).then_some(kept.bytes)
+    }
+
     /// Ends the connection politely; what is queued is not sent.
     pub async fn shutdown(mut self) {
         self.stream.shutdown().await;
@@ -443,6 +473,15 @@ impl Framed {
             Peer::Server => Error::new(Blame::Shard, code::SERVER_GONE, "A server has gone away"),
         }
         .because(error)
+    }
+}
+
+impl Kept {
+    /// Beyond the bound nothing more is held, and it is known that there was more.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.bytes.len() <= self.most {
+            self.bytes.extend_from_slice(bytes);
+        }
     }
 }
 

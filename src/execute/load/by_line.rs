@@ -25,7 +25,7 @@ use crate::protocol::ok::OkPacket;
 use crate::route::load::{self, Pile, Sorter};
 use crate::route::{Facts, RouteError};
 use crate::topology::{HOME, Place, ServerNo, ShardNo, SubtableNo};
-use crate::transaction::{Ending, Need};
+use crate::transaction::{Ending, Frame, Need};
 
 /// A stretch of the file, in bytes of lines.
 const STRETCH: usize = 32 << 20;
@@ -43,14 +43,14 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, plan: &ByLine
     // 2. The file is loaded; in a transaction that goes on it is undone alone if it fails
     let mut loading = Loading::new(&running, client, plan);
     if !alone {
-        client.hold.frame().await?;
+        client.hold.frame(Frame::Statement).await?;
     }
     let loaded = loading.file(client).await;
     let outcome = match (&loaded, alone) {
         (_, true) => loaded,
-        (Ok(()), false) => client.hold.keep_frame().await,
+        (Ok(()), false) => client.hold.keep_frame(Frame::Statement).await,
         (Err(_), false) => {
-            client.hold.undo_frame().await;
+            client.hold.undo_frame(Frame::Statement).await;
             loaded
         }
     };

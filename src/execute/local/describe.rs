@@ -71,7 +71,7 @@ pub(super) async fn explain(
                 _ => return Err(several_places()),
             }
         }
-        Plan::Gather(_) => return Err(several_places()),
+        Plan::Gather(_) | Plan::InsertSelect(_) => return Err(several_places()),
         Plan::Refusal(error) => return Err(error.clone()),
         Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) => {
             return Err(Error::refused("Bifold: only queries and DML can be explained."));

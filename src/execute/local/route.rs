@@ -32,6 +32,7 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, planned: &Ar
         Plan::Single(_)
         | Plan::Scatter(_)
         | Plan::Gather(_)
+        | Plan::InsertSelect(_)
         | Plan::Insert(_)
         | Plan::WriteScatter(_)
         | Plan::Local(_)

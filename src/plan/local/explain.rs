@@ -21,7 +21,7 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
         return route(desk, explained);
     }
     let planned = match inner(desk, explained)? {
-        Outcome::Planned(planned) => planned,
+        Outcome::Planned(planned) => planned.on_one_server(),
         lacks @ Outcome::Lacks(_) => return Ok(lacks),
     };
     match &planned.plan {
@@ -31,9 +31,12 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
         Plan::Insert(_) | Plan::WriteScatter(_) if explain.analyze => {
             Err(Error::refused("Bifold: EXPLAIN ANALYZE of a statement that writes is not supported; use EXPLAIN."))
         }
-        Plan::Single(_) | Plan::Scatter(_) | Plan::Gather(_) | Plan::Insert(_) | Plan::WriteScatter(_) => {
-            Ok(desk.planned(Local::Explain(Arc::new(planned)), Kind::Rows))
-        }
+        Plan::Single(_)
+        | Plan::Scatter(_)
+        | Plan::Gather(_)
+        | Plan::Insert(_)
+        | Plan::InsertSelect(_)
+        | Plan::WriteScatter(_) => Ok(desk.planned(Local::Explain(Arc::new(planned)), Kind::Rows)),
         Plan::Refusal(_) => Ok(Outcome::Planned(planned)),
         Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) => {
             Err(Error::refused("Bifold: only queries and DML can be explained."))
@@ -44,7 +47,7 @@ pub(super) fn plan(desk: &Desk<'_>, explain: &Explain) -> Result<Outcome> {
 /// What can't be planned is shown as the refusal that it is.
 fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
     let mut planned = match inner(desk, explained) {
-        Ok(Outcome::Planned(planned)) => planned,
+        Ok(Outcome::Planned(planned)) => planned.on_one_server(),
         Ok(lacks @ Outcome::Lacks(_)) => return Ok(lacks),
         Err(error) => Planned { plan: Plan::Refusal(error), assigns: Vec::new(), kind: Kind::Other },
     };
@@ -70,7 +73,7 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
             }
             plan.template.cuts.insert(0, words);
         }
-        Plan::Local(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
+        Plan::Local(_) | Plan::InsertSelect(_) | Plan::Load(_) | Plan::Ddl(_) | Plan::Refusal(_) => {}
     }
     Ok(desk.planned(Local::Route(Arc::new(planned)), Kind::Rows))
 }
