@@ -64,9 +64,19 @@ impl Cuts {
             return;
         }
         let mut tokens: Vec<Token> = Vec::new();
-        lexer::lex(&text[from..], &dialect, &mut tokens);
-        let semicolons = tokens.iter().filter(|token| token.kind == Kind::Semicolon);
-        self.at = semicolons.map(|token| from + token.start as usize).collect();
+        let text = &text[from..];
+        lexer::lex(text, &dialect, &mut tokens);
+        let starts = |at: usize| parser::defines_routine(&Source::new(text, &tokens[at..], dialect));
+        self.at.clear();
+        let mut first = 0;
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Semicolon) {
+            // A routine takes the rest of the text.
+            if starts(first) {
+                break;
+            }
+            self.at.push(from + token.start as usize);
+            first = at + 1;
+        }
         self.dialect = Some(dialect);
     }
 

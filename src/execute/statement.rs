@@ -9,7 +9,6 @@ use super::engine::Engine;
 use super::ids::Stash;
 use super::{ddl, gather, insert_select, load, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
-use crate::plan::allow;
 use crate::plan::cache::{self, Versions};
 use crate::plan::{self, Outcome, Plan, Planned, Scene, WriteScatter};
 use crate::protocol::execute::{Bindings, Execute};
@@ -249,7 +248,9 @@ fn read<'a>(
     let rest = end + u32::from(source.kind(end) == Kind::Semicolon);
     match source.kind(rest) {
         Kind::End => Ok(source),
-        _ => Err(allow::body(&source).unwrap_or_else(|| parser::syntax_error(&source, rest))),
+        // In its body are statements.
+        _ if parser::defines_routine(&source) => Ok(source),
+        _ => Err(parser::syntax_error(&source, rest)),
     }
 }
 

@@ -137,9 +137,6 @@ fn what_is_not_supported_has_a_sentence() {
             ("XA START 'x'", "XA"),
             ("XA RECOVER", "XA"),
             ("HANDLER t OPEN", "HANDLER"),
-            ("CREATE PROCEDURE p() SELECT 1", "procedure"),
-            ("CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1", "function"),
-            ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET NEW.v = 1", "trigger"),
             ("CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DELETE FROM t", "event"),
             ("CREATE VIEW v AS SELECT 1", "view"),
             ("PREPARE s FROM 'SELECT 1'", "PREPARE"),
@@ -152,8 +149,7 @@ fn what_is_not_supported_has_a_sentence() {
             ("DROP DATABASE mall", "topology"),
             ("CREATE TABLE x (id INT) ENGINE=MRG_MyISAM UNION=(t)", ""),
             ("CREATE TABLE orders_0001 (id INT)", ""),
-            ("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END", "procedure"),
-            ("CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW BEGIN SET NEW.v = 1; SET NEW.v = 2; END", "trigger"),
+            ("ALTER PROCEDURE p SQL SECURITY INVOKER", "ALTER PROCEDURE"),
         ] {
             both.refused(statement, words);
         }

@@ -14,6 +14,7 @@ mod load;
 mod login;
 mod processes;
 mod protocol;
+mod routines;
 mod scatter;
 mod schemas;
 mod session;

@@ -6,7 +6,7 @@ use crate::sql::ast::{
     Action, AlterSpecKind, AlterTable, CreateTable, DatabaseDdl, Name, ObjectDdl, ObjectKind, TableOption,
     TableOptionKind,
 };
-use crate::sql::{Keyword, Kind, Source, literal};
+use crate::sql::{Kind, Source, literal};
 
 pub(super) fn create(source: &Source<'_>, create: &CreateTable) -> Result<()> {
     create.options.iter().try_for_each(|option| table_option(source, option))
@@ -81,18 +81,17 @@ pub(super) fn database(source: &Source<'_>, ddl: &DatabaseDdl, asker: &Asker<'_>
     }
 }
 
-fn by_dba(what: &str) -> Error {
-    not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only")
-}
-
 pub(super) fn object(source: &Source<'_>, ddl: &ObjectDdl, asker: &Asker<'_>) -> Result<()> {
     let by_dba =
         |what: &str| not_yet(what, "ask a DBA to make it on the home shard's server, for unsharded tables only");
     Err(match ddl.kind {
         ObjectKind::View => not_yet("a view", "name the query's tables in the statement itself"),
-        ObjectKind::Procedure => by_dba("the definition of a procedure"),
-        ObjectKind::Function => by_dba("the definition of a function"),
-        ObjectKind::Trigger => by_dba("the definition of a trigger"),
+        ObjectKind::Procedure | ObjectKind::Function | ObjectKind::Trigger if ddl.action != Action::Alter => {
+            return Ok(());
+        }
+        ObjectKind::Procedure => by_dba("ALTER PROCEDURE"),
+        ObjectKind::Function => by_dba("ALTER FUNCTION"),
+        ObjectKind::Trigger => by_dba("ALTER TRIGGER"),
         ObjectKind::Event => by_dba("the definition of an event"),
         ObjectKind::Sequence => return sequence(source, ddl),
         ObjectKind::User => denied::privilege("CREATE USER"),
@@ -118,22 +117,3 @@ const SEQUENCE_WORDS: &[&str] = &[
     "as", "by", "cache", "comment", "cycle", "engine", "increment", "maxvalue", "minvalue", "no", "nocache", "nocycle",
     "nomaxvalue", "nominvalue", "restart", "start", "with",
 ];
-
-/// The refusal of a routine whose body holds statements of its own, if that is what a text of
-/// several statements begins with.
-pub fn body(source: &Source<'_>) -> Option<Error> {
-    if source.keyword(0) != Keyword::Create {
-        return None;
-    }
-    let named = (1..WORDS_BEFORE_KIND).find_map(|token| match source.keyword(token) {
-        Keyword::Procedure => Some("the definition of a procedure"),
-        Keyword::Function => Some("the definition of a function"),
-        Keyword::Trigger => Some("the definition of a trigger"),
-        Keyword::Event => Some("the definition of an event"),
-        _ => None,
-    });
-    named.map(by_dba)
-}
-
-/// `CREATE OR REPLACE DEFINER = 'a' @ 'b' AGGREGATE FUNCTION`
-const WORDS_BEFORE_KIND: u32 = 12;

@@ -17,8 +17,6 @@ use crate::sql::ast::{ExplainTarget, MaintainVerb, Name, Other, OtherKind, State
 use crate::sql::{Flavour, Keyword, Kind, Source, Span, literal};
 use crate::topology::Schema;
 
-pub use definition::body;
-
 /// Who asks for a statement, and in whose words a refusal is said.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {

@@ -1,11 +1,12 @@
 //! Statements that change definitions: CREATE, ALTER, DROP and TRUNCATE TABLE, CREATE and DROP
-//! INDEX, RENAME TABLE. A plan of this family owns its text (cut into pieces, with the names that
+//! INDEX, RENAME TABLE; sequences, routines and triggers. A plan of this family owns its text (cut into pieces, with the names that
 //! differ from place to place left open), so it serves one text and is not cached.
 
 mod columns;
 mod edits;
 mod planner;
 mod query;
+mod routine;
 mod text;
 
 use std::fmt;

@@ -13,7 +13,7 @@ use crate::plan::Scene;
 use crate::plan::allow::{Asker, denied};
 use crate::sql::ast::{
     self, AlterSpec, AlterSpecKind, AlterTable, CreateIndex, CreateTable, DropIndex, DropTable, Name, ObjectDdl,
-    RenamePair, Statement, StatementKind, TableName,
+    ObjectKind, RenamePair, Statement, StatementKind, TableName,
 };
 use crate::sql::{Source, literal};
 use crate::topology::{Schema, TableRule, Undeclared};
@@ -29,7 +29,15 @@ pub fn plan(source: &Source<'_>, statement: &Statement, scene: &Scene<'_>) -> Re
         StatementKind::RenameTable(pairs) => planner.rename(pairs),
         StatementKind::CreateIndex(create) => planner.create_index(create),
         StatementKind::DropIndex(drop) => planner.drop_index(drop),
-        StatementKind::Object(sequence) => planner.sequence(sequence),
+        StatementKind::Object(object) => match object.kind {
+            ObjectKind::Procedure | ObjectKind::Function | ObjectKind::Trigger => {
+                planner.routine(object, statement.span.start)
+            }
+            ObjectKind::Sequence => planner.sequence(object),
+            ObjectKind::View | ObjectKind::Event | ObjectKind::User | ObjectKind::Role | ObjectKind::Server => {
+                Err(Error::proxy("Bifold: an object that is refused was to be defined."))
+            }
+        },
         _ => Err(Error::proxy("Bifold: a statement that defines no table was taken for one.")),
     }
 }
@@ -78,6 +86,15 @@ impl Planner<'_> {
         match is_hidden(&named.schema, &named.target) {
             true => Err(denied::no_such_table(&named.schema.name, &named.target.table)),
             false => Ok(named),
+        }
+    }
+
+    /// A table of this schema that a routine of it names without saying so.
+    pub fn beside_of(&self, schema: &Arc<Schema>, table: &TableName) -> Result<Target> {
+        let target = Target::of(schema, &self.text_of(table.name));
+        match is_hidden(schema, &target) {
+            true => Err(denied::no_such_table(&schema.name, &target.table)),
+            false => Ok(target),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Statements that define things.
 
-use super::{ColumnRef, Expr, Name, Query, TableName};
+use super::{ColumnRef, Expr, Name, Query, Statement, TableName};
 use crate::sql::Span;
 
 #[derive(Clone, Debug)]
@@ -279,8 +279,21 @@ pub struct ObjectDdl {
     pub table: Option<TableName>,
     /// Of CREATE and ALTER VIEW.
     pub view: Option<Box<ViewDef>>,
+    /// Of CREATE PROCEDURE, FUNCTION and TRIGGER, where the body could be read.
+    pub routine: Option<Box<Routine>>,
     /// What follows the name.
     pub rest: Span,
+}
+
+/// What a stored routine or a trigger is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Routine {
+    /// Parameters and declared variables.
+    pub locals: Vec<Name>,
+    /// All statements but those that only lead the way, queries of cursors among them.
+    pub statements: Vec<Statement>,
+    /// Conditions, defaults, what is returned.
+    pub exprs: Vec<Expr>,
 }
 
 #[derive(Clone, Debug)]

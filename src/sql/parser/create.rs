@@ -257,7 +257,7 @@ impl Parser<'_, '_> {
     }
 
     /// The words of a type; which types there are the server knows.
-    fn data_type(&mut self) -> Result<()> {
+    pub(super) fn data_type(&mut self) -> Result<()> {
         if self.kind() != Kind::Word {
             return self.fail();
         }

@@ -4,6 +4,7 @@
 
 mod admin;
 mod alter;
+mod body;
 mod create;
 mod expr;
 mod function;
@@ -45,6 +46,24 @@ pub fn next_statement(source: &Source, end: u32) -> Option<u32> {
         at += 1;
     }
     (source.kind(at) != Kind::End).then_some(at)
+}
+
+/// The text begins with the definition of a routine, a trigger or an event: the semicolons in it may
+/// be those of its body, and only its parser can tell.
+pub fn defines_routine(source: &Source) -> bool {
+    const ACCOUNT: u32 = 8;
+    let kinds = [Keyword::Procedure, Keyword::Function, Keyword::Trigger, Keyword::Event];
+    let mut at = 1;
+    if source.keyword(at) == Keyword::Or {
+        at += 2;
+    }
+    if source.keyword(at) == Keyword::Definer {
+        at = (at..at + ACCOUNT).find(|&token| kinds.contains(&source.keyword(token))).unwrap_or(at);
+    }
+    if source.keyword(at) == Keyword::Aggregate {
+        at += 1;
+    }
+    source.keyword(0) == Keyword::Create && kinds.contains(&source.keyword(at))
 }
 
 struct Parser<'s, 'a> {

@@ -124,7 +124,8 @@ impl Parser<'_, '_> {
             return self.fail();
         }
         self.bump();
-        let mut object = ObjectDdl { action, kind, names: Vec::new(), table: None, view: None, rest: self.empty() };
+        let mut object =
+            ObjectDdl { action, kind, names: Vec::new(), table: None, view: None, routine: None, rest: self.empty() };
         match kind {
             ObjectKind::User | ObjectKind::Role | ObjectKind::Server => {}
             ObjectKind::View
@@ -138,7 +139,10 @@ impl Parser<'_, '_> {
         if dropped {
             self.eat_one_of(&[Keyword::Restrict, Keyword::Cascade]);
         } else if object.view.is_none() {
-            object.rest = self.object_rest()?;
+            let start = self.at;
+            object.routine = self.readable_routine(&object);
+            self.at = start;
+            object.rest = self.object_rest(object.routine.is_some())?;
         }
         Ok(StatementKind::Object(object))
     }
@@ -206,13 +210,23 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// `None`: nothing can be said of the body, if there is one.
+    fn readable_routine(&mut self, object: &ObjectDdl) -> Option<Box<Routine>> {
+        let has_body = matches!(object.kind, ObjectKind::Procedure | ObjectKind::Function | ObjectKind::Trigger);
+        if !has_body || object.action != Action::Create {
+            return None;
+        }
+        let routine = self.routine(object.kind).ok()?;
+        (self.kind() == Kind::End).then(|| Box::new(routine))
+    }
+
     /// What follows, unread. A body with BEGIN has `;` in it and takes the whole text.
-    fn object_rest(&mut self) -> Result<super::super::Span> {
+    fn object_rest(&mut self, is_read: bool) -> Result<super::super::Span> {
         let start = self.at;
         let to_end = self.source.tokens.len() as u32; // the lexer saw to it that positions fit
         let has_body = |span: std::ops::Range<u32>| span.into_iter().any(|t| self.source.keyword(t) == Keyword::Begin);
         let first_end = (start..to_end).find(|&t| self.source.kind(t) == Kind::Semicolon).unwrap_or(to_end);
-        if !has_body(start..first_end) {
+        if !is_read && !has_body(start..first_end) {
             return self.skip_rest();
         }
         self.at = to_end;
