@@ -36,6 +36,11 @@ impl State {
         self.settings.get(&Setting::System(name.into())).map(|text| &**text)
     }
 
+    /// The SQL text of a setting's value.
+    pub fn setting(&self, setting: &Setting) -> Option<&str> {
+        self.settings.get(setting).map(|text| &**text)
+    }
+
     /// The content of a session variable that holds a plain string: `'utf8mb4'` → `utf8mb4`.
     pub fn system_word(&self, name: &str) -> Option<&str> {
         self.system(name).map(|text| text.trim_matches('\''))

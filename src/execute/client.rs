@@ -1,5 +1,6 @@
 //! [`Client`]: one client's connection and all that the proxy keeps for it between statements.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,6 +39,8 @@ pub struct Client {
     pub memory: Memory,
     pub(super) settings: Settings,
     pub several: Several,
+    /// Texts prepared by PREPARE, with the number of their parameters; by name in lower case.
+    pub(super) prepared: HashMap<String, (Box<[u8]>, u16)>,
     /// While it holds connections that may write.
     pass: Option<Pass>,
 }
@@ -133,6 +136,7 @@ impl Client {
             hold,
             memory: Memory::default(),
             settings,
+            prepared: HashMap::new(),
             several: Several { allowed: capabilities.has(Capabilities::MULTI_STATEMENTS), ..Several::default() },
             pass: None,
         }
@@ -231,6 +235,7 @@ impl Client {
         };
         self.set_state(state, engine);
         self.memory = Memory::default();
+        self.prepared.clear();
         self.reply_ok().await
     }
 
@@ -240,6 +245,7 @@ impl Client {
         self.schema = None;
         self.set_state(state, engine);
         self.memory = Memory::default();
+        self.prepared.clear();
     }
 
     // After each command

@@ -367,6 +367,10 @@ fn local(out: &mut String, what: &Local, of: Printed<'_>) {
             plan(out, &what.plan, of);
         }
         Local::Unlock => line(out, format_args!("local: unlock tables")),
+        Local::Prepare { name, .. } => line(out, format_args!("local: prepare {name}")),
+        Local::Execute { name, .. } => line(out, format_args!("local: execute {name}")),
+        Local::ExecuteImmediate { .. } => line(out, format_args!("local: execute a text")),
+        Local::Deallocate { name } => line(out, format_args!("local: deallocate {name}")),
         Local::Catalogue(catalogue) => {
             let views: Vec<&str> = catalogue.views.iter().map(|view| view.name).collect();
             line(out, format_args!("local: over made rows of {}", views.join(", ")));

@@ -241,3 +241,85 @@ fn a_cursor_gives_its_rows_as_they_are_fetched() {
         }
     });
 }
+
+#[test]
+fn texts_are_prepared_and_executed_by_name() {
+    on_each_server_by(&[Protocol::Text], T, |both| {
+        both.each(CREATE);
+        both.each("CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(20))");
+        for sql in [
+            "PREPARE s FROM 'INSERT INTO t (uid, s) VALUES (?, ?)'",
+            "SET @id = 5, @s = 'it''s \\\\ é', @n = NULL",
+            "EXECUTE s USING @id, @s",
+            "SET @id = 6",
+            "EXECUTE S USING @id, @n",
+            "EXECUTE s",
+            "EXECUTE s USING @id, @s, @s",
+            "SELECT uid, s FROM t WHERE uid IN (5, 6) ORDER BY uid",
+            "PREPARE s FROM 'SELECT s FROM t WHERE uid = ? LIMIT ?'",
+            "SET @id = 5, @one = 1",
+            "EXECUTE s USING @id, @one",
+            "EXECUTE s USING @id, @one",
+            "DEALLOCATE PREPARE s",
+            "DEALLOCATE PREPARE s",
+            "EXECUTE s USING @id, @one",
+            "SET @sql = 'UPDATE t SET s = ''changed'' WHERE uid = 6'",
+            "PREPARE `a b` FROM @sql",
+            "EXECUTE `a b`",
+            "SELECT ROW_COUNT()",
+            "SELECT s FROM t WHERE uid = 6",
+            "SET @sql = CONCAT('CREATE TABLE v (id INT PRIMARY KEY, ', 'n INT)')",
+            "PREPARE s FROM @sql",
+            "EXECUTE s /* its note says where the table is */",
+            "INSERT INTO v VALUES (1, 2)",
+            "DROP PREPARE s",
+            "PREPARE s FROM 'SELECT 1; SELECT 2'",
+            "PREPARE s FROM 'SELEC'",
+            "EXECUTE s",
+            "PREPARE s FROM @nosuch",
+            "PREPARE s FROM ''",
+            "PREPARE s FROM 'SELECT nosuch FROM t WHERE uid = 1'",
+            "PREPARE s FROM 'SELECT * FROM nosuch'",
+            "PREPARE s FROM 'EXECUTE t'",
+            "PREPARE s FROM 'PREPARE t FROM \"SELECT 1\"'",
+            "PREPARE s FROM 'DEALLOCATE PREPARE t'",
+            "PREPARE s FROM 'DO SLEEP(0)'",
+            "EXECUTE s",
+            "PREPARE s FROM 'SELECT COUNT(*) FROM t WHERE uid > ?'",
+            "SET @id = 0",
+            "EXECUTE s USING @id",
+            "PREPARE s FROM 'DELETE FROM t WHERE uid = ?'",
+            "SET @id = -3",
+            "EXECUTE s USING @id",
+            "PREPARE s FROM 'SELECT id - ? FROM u'",
+        ] {
+            match sql.contains("/*") {
+                true => both.each(sql),
+                false => drop(both.run(sql)),
+            }
+        }
+        both.each("SET @id = 1");
+        both.refused("EXECUTE s USING @id", "select list");
+        both.each("PREPARE s FROM 'SELECT id FROM u ORDER BY ?'");
+        both.refused("EXECUTE s USING @id", "ORDER BY");
+        if both.flavour == bifold::lab::Flavour::MariaDb {
+            both.run("EXECUTE IMMEDIATE 'SELECT s FROM t WHERE uid = ?' USING @id");
+            both.each("SET @again = 'EXECUTE IMMEDIATE @again'");
+            both.run("EXECUTE IMMEDIATE @again");
+        } else {
+            both.run("EXECUTE s USING 1");
+        }
+        // They are the session's own, and gone with a reset.
+        both.another().run("EXECUTE s USING @id");
+        for side in [&mut both.plain, &mut both.proxied] {
+            assert!(matches!(side.simple(0x1F, &[]), Answer::Ok(_)));
+        }
+        both.run("EXECUTE s USING @id");
+        // What may not be said may not be prepared either.
+        both.run("PREPARE s FROM 'SELECT * FROM mysql.user'");
+        // MySQL says so only when it is executed.
+        let global = both.proxied.query("PREPARE s FROM 'SET GLOBAL sql_mode = DEFAULT'");
+        assert!(matches!(&global[..], [Answer::Err(error)] if error.code == 1227), "{global:?}");
+        both.refused("PREPARE s FROM 'XA RECOVER'", "XA");
+    });
+}

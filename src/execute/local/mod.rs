@@ -7,6 +7,7 @@ pub(super) mod fold;
 pub(super) mod kill;
 pub(super) mod logical;
 mod operand;
+mod prepared;
 mod processes;
 mod route;
 mod set;
@@ -35,6 +36,10 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         Local::Route(planned) => route::run(&running, client, planned).await,
         Local::Lock(locked) => transaction::lock(&running, client, routed, locked).await,
         Local::Unlock => transaction::unlock(&running, client).await,
+        Local::Prepare { name, text } => prepared::prepare(&running, client, name, text).await,
+        Local::Execute { name, using } => prepared::execute(&running, client, name, using).await,
+        Local::ExecuteImmediate { text, using } => prepared::immediate(&running, client, text, using).await,
+        Local::Deallocate { name } => prepared::deallocate(client, name).await,
         Local::Catalogue(plan) => catalogue::run(&running, client, routed, plan).await,
         Local::Kill { query_only, thread } => kill::run(&running, client, routed, *query_only, thread).await,
     }

@@ -51,6 +51,11 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
         | StatementKind::UnlockTables
         | StatementKind::Call { .. }
         | StatementKind::Kill(_)
+        // What they run is planned, and so looked at, by itself.
+        | StatementKind::Prepare { .. }
+        | StatementKind::Execute { .. }
+        | StatementKind::ExecuteImmediate { .. }
+        | StatementKind::Deallocate(_)
         | StatementKind::Do(_) => Ok(()),
         StatementKind::LoadData(load) if load.local => Ok(()),
         StatementKind::LoadData(_) => Err(denied::account(asker)),
@@ -71,12 +76,6 @@ pub(super) fn check(source: &Source<'_>, statement: &Statement, asker: &Asker<'_
         StatementKind::Xa(_) => Err(not_yet("a client's own XA transaction", "use BEGIN and COMMIT")),
         StatementKind::Flush(_) => Err(denied::privilege("RELOAD")),
         StatementKind::Handler { .. } => Err(not_yet("HANDLER", "use SELECT … WHERE … LIMIT")),
-        StatementKind::Prepare { .. }
-        | StatementKind::Execute { .. }
-        | StatementKind::ExecuteImmediate { .. }
-        | StatementKind::Deallocate(_) => {
-            Err(not_yet("PREPARE and EXECUTE as SQL text", "use the prepared statements of the driver"))
-        }
         StatementKind::Maintain(maintain) => maintenance(maintain.verb),
         StatementKind::Other(other) => Err(other_kind(source, other, asker)),
     }

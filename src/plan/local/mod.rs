@@ -6,6 +6,7 @@ mod describe;
 mod desk;
 mod explain;
 mod operand;
+mod prepared;
 mod session;
 mod set;
 mod show;
@@ -56,6 +57,14 @@ pub(super) fn plan(
         StatementKind::UnlockTables => desk.planned(Local::Unlock, Kind::Other),
         StatementKind::Call { routine, args } => session::call(&desk, routine, args)?,
         StatementKind::Do(exprs) => session::evaluate(&desk, exprs)?,
+        StatementKind::Prepare { name, from } => desk.planned(prepared::prepare(&desk, *name, *from)?, Kind::Other),
+        StatementKind::Execute { name, using } => desk.planned(prepared::execute(&desk, *name, using)?, Kind::Other),
+        StatementKind::ExecuteImmediate { text, using } => {
+            desk.planned(prepared::immediate(&desk, text, using)?, Kind::Other)
+        }
+        StatementKind::Deallocate(name) => {
+            desk.planned(Local::Deallocate { name: desk.name(*name).into() }, Kind::Other)
+        }
         StatementKind::Kill(kill) => desk.planned(session::kill(&desk, kill)?, Kind::Other),
         StatementKind::Query(_)
         | StatementKind::Insert(_)
@@ -74,10 +83,6 @@ pub(super) fn plan(
         | StatementKind::Xa(_)
         | StatementKind::Flush(_)
         | StatementKind::Handler { .. }
-        | StatementKind::Prepare { .. }
-        | StatementKind::Execute { .. }
-        | StatementKind::ExecuteImmediate { .. }
-        | StatementKind::Deallocate(_)
         | StatementKind::Other(_) => return Ok(None),
     };
     Ok(Some(outcome))
@@ -104,6 +109,24 @@ pub enum Local {
     Lock(Arc<Planned>),
     /// UNLOCK TABLES: ends the transaction if tables were locked.
     Unlock,
+    /// PREPARE … FROM
+    Prepare {
+        name: Box<str>,
+        text: Prepared,
+    },
+    /// EXECUTE … USING user variables, by their names in lower case.
+    Execute {
+        name: Box<str>,
+        using: Vec<Box<str>>,
+    },
+    ExecuteImmediate {
+        text: Prepared,
+        using: Vec<Box<str>>,
+    },
+    /// DEALLOCATE PREPARE
+    Deallocate {
+        name: Box<str>,
+    },
     /// Over information_schema.
     Catalogue(Arc<Catalogue>),
     /// KILL of a session of this proxy, or of its statement only.
@@ -124,15 +147,21 @@ impl Local {
             | Local::Route(_)
             | Local::Kill { .. }
             | Local::Catalogue(_) => false,
-            Local::Lock(_) => true,
+            Local::Prepare { .. } | Local::Deallocate { .. } => false,
+            // What they run may write.
+            Local::Lock(_) | Local::Execute { .. } | Local::ExecuteImmediate { .. } => true,
             Local::Set(_) | Local::Follow(_) | Local::Show(_) | Local::Describe(_) | Local::Explain(_) => transacts,
         }
     }
 
     /// Whether a server of this flavour prepares it (COM_STMT_PREPARE).
     pub fn is_preparable(&self, flavour: Flavour) -> bool {
-        if flavour == Flavour::MariaDb {
-            return true;
+        let prepares = matches!(
+            self,
+            Local::Prepare { .. } | Local::Execute { .. } | Local::ExecuteImmediate { .. } | Local::Deallocate { .. }
+        );
+        if prepares || flavour == Flavour::MariaDb {
+            return !prepares;
         }
         match self {
             Local::Transaction(Transaction::Commit(_) | Transaction::Rollback(_)) => true,
@@ -145,6 +174,10 @@ impl Local {
             | Local::Explain(_)
             | Local::Route(_)
             | Local::Catalogue(_)
+            | Local::Prepare { .. }
+            | Local::Execute { .. }
+            | Local::ExecuteImmediate { .. }
+            | Local::Deallocate { .. }
             | Local::Kill { .. } => true,
         }
     }
@@ -224,6 +257,15 @@ pub enum Characteristic {
     Isolation(Operand),
     /// The value of `transaction_read_only`.
     ReadOnly(Operand),
+}
+
+/// A text to prepare.
+#[derive(Debug)]
+pub enum Prepared {
+    /// The items of its literal.
+    Literal { from: Item, to: Item },
+    /// The value of a user variable, by its name in lower case.
+    Variable(Box<str>),
 }
 
 /// What the proxy answers from what it knows or gathers.
