@@ -30,6 +30,8 @@ pub struct TableDef {
     pub columns: Vec<ColumnDef>,
     /// Names of the unique keys (PRIMARY among them) with their columns.
     pub unique: Vec<(String, Vec<String>)>,
+    /// Columns that foreign keys of this table hold.
+    pub bound: Vec<String>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -95,8 +97,10 @@ impl Catalog {
             return Err(no_such_table(name));
         }
         let keys = source.query(server, &keys_query(database, &table)).await?;
-        let def =
-            Arc::new(TableDef { columns: columns.iter().map(|row| column(row)).collect(), unique: unique(&keys) });
+        let bound = source.query(server, &bound_query(database, &table)).await?;
+        let bound = bound.into_iter().flatten().flatten().map(|name| String::from_utf8_lossy(&name).into_owned());
+        let columns = columns.iter().map(|row| column(row)).collect();
+        let def = Arc::new(TableDef { columns, unique: unique(&keys), bound: bound.collect() });
         let mut tables = self.tables.write();
         // What was read before a DDL ended is not kept.
         if self.version() == version {
@@ -157,6 +161,15 @@ fn keys_query(database: &str, table: &str) -> String {
     format!(
         "SELECT INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} \
          AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+        quoted(database),
+        quoted(table)
+    )
+}
+
+fn bound_query(database: &str, table: &str) -> String {
+    format!(
+        "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} \
+         AND REFERENCED_TABLE_NAME IS NOT NULL",
         quoted(database),
         quoted(table)
     )

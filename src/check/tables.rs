@@ -119,7 +119,7 @@ async fn read_shard(conn: &mut Conn, schema: &Schema, shard: ShardNo) -> Result<
             let known = held.definitions.iter().position(|known| *known == definition);
             if known.is_none() {
                 let facts = read_facts(conn, database, &naming.physical).await?;
-                held.breaches.extend(breaches(rule, &facts));
+                held.breaches.extend(breaches(schema, rule, &facts));
                 let column = rule.sharded().and_then(|sharded| facts.column(&sharded.key));
                 key = key.or_else(|| key_type(column?).ok());
                 held.definitions.push(definition);
@@ -158,7 +158,7 @@ fn expected(rule: &TableRule, shard: ShardNo) -> impl Iterator<Item = (SubtableN
     };
     (0..count).map(move |n| {
         let naming = match rule.sharded() {
-            Some(sharded) => Naming::subtable(&rule.name, &sharded.pattern, SubtableNo(n)),
+            Some(sharded) => Naming::subtable(&rule.name, &sharded.pattern, SubtableNo(n)).among(&rule.beside),
             None => Naming::whole(&rule.name),
         };
         (SubtableNo(n), naming)

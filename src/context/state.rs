@@ -1,5 +1,6 @@
 //! [`State`]: the settings of a session or of a server's connection; [`States`] interns them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,7 +83,7 @@ impl State {
         }
         for setting in self.settings.keys().filter(|setting| !target.settings.contains_key(*setting)) {
             put(&match setting {
-                Setting::System(_) => assignment(setting, "DEFAULT"),
+                Setting::System(name) => assignment(setting, &default_of(name)),
                 Setting::User(_) => assignment(setting, "NULL"),
             });
         }
@@ -92,6 +93,15 @@ impl State {
 
 /// What SET NAMES sets; `character_set_connection` follows from the collation.
 const NAMES: [&str; 3] = ["character_set_client", "character_set_results", "collation_connection"];
+
+/// How a variable gets the server's own value again. MySQL turns these two off by DEFAULT, whatever
+/// their global value is: their bits are stored the other way round.
+fn default_of(name: &str) -> Cow<'static, str> {
+    match name {
+        "foreign_key_checks" | "unique_checks" => format!("@@GLOBAL.{name}").into(),
+        _ => "DEFAULT".into(),
+    }
+}
 
 fn assignment(setting: &Setting, value: &str) -> String {
     match setting {

@@ -8,9 +8,19 @@ pub struct Facts {
     pub columns: Vec<ColumnDef>,
     pub unique_keys: Vec<UniqueKey>,
     pub engine: String,
-    /// Name and the table that it points to.
-    pub foreign_keys: Vec<(String, String)>,
+    pub foreign_keys: Vec<ForeignKey>,
     pub triggers: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKey {
+    pub name: String,
+    /// The physical table that it points to.
+    pub table: String,
+    /// Its columns, each with the one that it points to.
+    pub columns: Vec<(String, String)>,
+    /// It changes or empties its columns when the row that it points to changes or goes.
+    pub rewrites: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +52,15 @@ impl Facts {
             ),
             format!("SELECT ENGINE FROM information_schema.TABLES {}", of("TABLE_SCHEMA", "TABLE_NAME")),
             format!(
-                "SELECT CONSTRAINT_NAME, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS {}",
-                of("CONSTRAINT_SCHEMA", "TABLE_NAME")
+                "SELECT k.CONSTRAINT_NAME, k.REFERENCED_TABLE_NAME, k.COLUMN_NAME, k.REFERENCED_COLUMN_NAME, \
+                 r.UPDATE_RULE, r.DELETE_RULE \
+                 FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r \
+                 ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME \
+                 AND r.TABLE_NAME = k.TABLE_NAME {} AND r.CONSTRAINT_SCHEMA = {} AND r.TABLE_NAME = {} \
+                 ORDER BY k.CONSTRAINT_NAME, k.ORDINAL_POSITION",
+                of("k.TABLE_SCHEMA", "k.TABLE_NAME"),
+                quoted(database),
+                quoted(table)
             ),
             format!(
                 "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS {}",
@@ -57,10 +74,7 @@ impl Facts {
             columns: columns.iter().map(|row| column(row)).collect(),
             unique_keys: unique_keys(&keys),
             engine: engine.first().and_then(|row| text(row, 0)).unwrap_or_default(),
-            foreign_keys: foreign_keys
-                .iter()
-                .filter_map(|row| Some((text(row, 0)?, text(row, 1).unwrap_or_default())))
-                .collect(),
+            foreign_keys: self::foreign_keys(&foreign_keys),
             triggers: triggers.iter().filter_map(|row| text(row, 0)).collect(),
         }
     }
@@ -77,6 +91,21 @@ pub(super) fn same_name(a: &str, b: &str) -> bool {
 
 fn text(row: &[Option<Vec<u8>>], n: usize) -> Option<String> {
     row.get(n)?.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn foreign_keys(rows: &Rows) -> Vec<ForeignKey> {
+    let mut keys: Vec<ForeignKey> = Vec::new();
+    for row in rows {
+        let (Some(name), Some(table)) = (text(row, 0), text(row, 1)) else { continue };
+        let column = (text(row, 2).unwrap_or_default(), text(row, 3).unwrap_or_default());
+        let rule = |n| text(row, n).unwrap_or_default();
+        let rewrites = !matches!(rule(4).as_str(), "RESTRICT" | "NO ACTION") || rule(5).starts_with("SET ");
+        match keys.last_mut() {
+            Some(last) if last.name == name => last.columns.push(column),
+            Some(_) | None => keys.push(ForeignKey { name, table, columns: vec![column], rewrites }),
+        }
+    }
+    keys
 }
 
 fn unique_keys(rows: &Rows) -> Vec<UniqueKey> {

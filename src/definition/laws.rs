@@ -3,9 +3,10 @@
 //! `bifold check` reports what already does.
 
 use super::facts::{Facts, UniqueKey, UniquePart, same_name};
+use super::naming::SCRATCH_PREFIX;
 use crate::catalog::ColumnDef;
 use crate::topology::key::{self, KeyType};
-use crate::topology::{IdRule, Sharded, TableKind, TableRule, UniquePerPlace};
+use crate::topology::{IdRule, Schema, Sharded, TableKind, TableRule, UniquePerPlace};
 
 /// A law broken: the key of the table's rule that it concerns, what is wrong, what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Breach {
 }
 
 /// Everything that is wrong with a physical table of this rule.
-pub fn breaches(rule: &TableRule, facts: &Facts) -> Vec<Breach> {
+pub fn breaches(schema: &Schema, rule: &TableRule, facts: &Facts) -> Vec<Breach> {
     let mut found = Vec::new();
     match &rule.kind {
         TableKind::Unsharded => {}
@@ -28,7 +29,7 @@ pub fn breaches(rule: &TableRule, facts: &Facts) -> Vec<Breach> {
             id_column(rule, sharded, facts, &mut found);
             auto_increment(rule, sharded, facts, &mut found);
             engine(rule, facts, &mut found);
-            foreign_keys(rule, facts, &mut found);
+            foreign_keys(schema, rule, sharded, facts, &mut found);
             triggers(rule, facts, &mut found);
         }
     }
@@ -199,14 +200,53 @@ fn engine(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {
     }
 }
 
-fn foreign_keys(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {
-    for (name, target) in &facts.foreign_keys {
-        found.push(Breach::new(
-            "",
-            format!("foreign key `{name}` of the sharded table `{}` to `{target}` is not supported yet", rule.name),
-            "leave it out and keep the rule in the application",
-        ));
+/// A subtable's foreign keys point to what stands beside it: the subtable of the same number, where
+/// the rows of the same key are, or a reference table.
+fn foreign_keys(schema: &Schema, rule: &TableRule, sharded: &Sharded, facts: &Facts, found: &mut Vec<Breach>) {
+    for key in &facts.foreign_keys {
+        let is_key = |column: &str| same_name(column, &sharded.key);
+        let is_id = |column: &str| sharded.id.as_ref().is_some_and(|id| same_name(column, &id.column));
+        let itself = key.table.starts_with(SCRATCH_PREFIX);
+        let parent = if itself { Some((rule, sharded)) } else { sharded_parent(schema, &key.table) };
+        let name = match parent {
+            Some((parent, _)) => &parent.name,
+            None => &key.table,
+        };
+        let breach = |why: String, remedy: &str| {
+            let key = format!("the foreign key of table `{}` to `{name}` {why}", rule.name);
+            Breach::new("", key, remedy)
+        };
+        let is_reference = schema.rule(&key.table).is_some_and(|rule| matches!(rule.kind, TableKind::Reference));
+        let together = |other: &Sharded| {
+            other.subtables == sharded.subtables
+                && other.hash == sharded.hash
+                && key.columns.iter().any(|(own, its)| is_key(own) && same_name(its, &other.key))
+        };
+        match parent {
+            None if !is_reference => found.push(breach(
+                "points to a table that lives on the home shard only".into(),
+                "make that one a reference table, or keep the rule in the application",
+            )),
+            Some((_, other)) if !together(other) => found.push(breach(
+                format!(
+                    "does not hold both sharding keys (`{}` to `{}`) of tables with one hash and number of subtables, so \
+                     the rows that it points to may be in other places",
+                    sharded.key, other.key
+                ),
+                "add the sharding keys to it, or keep the rule in the application",
+            )),
+            _ if key.rewrites && key.columns.iter().any(|(own, _)| is_key(own) || is_id(own)) => found.push(breach(
+                "would change the key or the id of rows by itself, which say where they belong".into(),
+                "leave ON UPDATE, and SET NULL and SET DEFAULT, out of it; ON DELETE CASCADE is free",
+            )),
+            _ => {}
+        }
     }
+}
+
+fn sharded_parent<'s>(schema: &'s Schema, physical: &str) -> Option<(&'s TableRule, &'s Sharded)> {
+    let (rule, _) = schema.logical_of(physical.as_bytes())?;
+    Some((rule, rule.sharded()?))
 }
 
 fn triggers(rule: &TableRule, facts: &Facts, found: &mut Vec<Breach>) {

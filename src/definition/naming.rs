@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::topology::{NamePattern, SubtableNo};
+use crate::topology::{NamePattern, Siblings, SubtableNo};
 
 /// Names of tables in which a definition is tried begin so.
 pub const SCRATCH_PREFIX: &str = "bifold_scratch_";
@@ -17,6 +17,8 @@ pub struct Naming {
     pub subtable: SubtableNo,
     /// Put behind a constraint's name: `positive` → `positive_0007`.
     suffix: String,
+    /// The sharded tables that foreign keys may point to.
+    beside: Siblings,
 }
 
 impl Naming {
@@ -26,13 +28,20 @@ impl Naming {
             physical: pattern.physical_name(subtable),
             subtable,
             suffix: format!("_{:04}", subtable.0),
+            beside: Siblings::default(),
         }
     }
 
     /// A table that is whole in its database and keeps its name.
     pub fn whole(logical: &str) -> Self {
         let logical = logical.to_owned();
-        Naming { physical: logical.clone(), logical, subtable: SubtableNo(0), suffix: String::new() }
+        Naming {
+            physical: logical.clone(),
+            logical,
+            subtable: SubtableNo(0),
+            suffix: String::new(),
+            beside: Siblings::default(),
+        }
     }
 
     /// A table of another name that stands for the logical one while its definition is tried.
@@ -42,7 +51,31 @@ impl Naming {
             physical: format!("{SCRATCH_PREFIX}{number:016x}"),
             subtable: SubtableNo(0),
             suffix: "_scratch".to_owned(),
+            beside: Siblings::default(),
         }
+    }
+
+    /// With the tables that stand beside it.
+    pub fn among(self, beside: &Siblings) -> Self {
+        Naming { beside: beside.clone(), ..self }
+    }
+
+    /// What the application calls the table that a foreign key of this one points to.
+    pub fn logical_parent<'a>(&'a self, physical: &'a str) -> &'a str {
+        if physical == self.physical {
+            return &self.logical;
+        }
+        let is_of = |pattern: &NamePattern| pattern.logical_of(physical.as_bytes()) == Some(self.subtable);
+        self.beside.iter().find(|(_, pattern)| is_of(pattern)).map_or(physical, |(name, _)| name)
+    }
+
+    /// The table that a foreign key of this one points to.
+    pub fn parent(&self, logical: &str) -> String {
+        if logical == self.logical {
+            return self.physical.clone();
+        }
+        let found = self.beside.iter().find(|(name, _)| name == logical);
+        found.map_or_else(|| logical.to_owned(), |(_, pattern)| pattern.physical_name(self.subtable))
     }
 
     /// A constraint's name in this physical table.

@@ -20,6 +20,7 @@ impl Definition {
             before = match (piece, before) {
                 (Piece::Name(_), Before::CreateTable) => push_name(&mut out, &naming.logical),
                 (Piece::Name(name), Before::Constraint) => push_name(&mut out, &naming.logical_constraint(&name)),
+                (Piece::Name(name), Before::References) => push_name(&mut out, naming.logical_parent(&name)),
                 (Piece::Name(name), Before::Nothing) => push_name(&mut out, &name),
                 (Piece::Other(text), _) => {
                     push_without_counter(&mut out, text);
@@ -47,6 +48,11 @@ impl Definition {
                     push_name(&mut out, &naming.physical)
                 }
                 (Piece::Name(name), Before::Constraint) => push_name(&mut out, &naming.constraint(&name)),
+                (Piece::Name(name), Before::References) => {
+                    push_name(&mut out, database);
+                    out.push('.');
+                    push_name(&mut out, &naming.parent(&name))
+                }
                 (Piece::Name(name), Before::Nothing) => push_name(&mut out, &name),
                 (Piece::Other(text), _) => {
                     out.push_str(text);
@@ -105,6 +111,17 @@ impl Definition {
         })
     }
 
+    /// Is there a key that begins with these columns?
+    pub fn has_key_on(&self, columns: &[String]) -> bool {
+        let list: Vec<String> = columns.iter().map(|column| identifier(column).to_lowercase()).collect();
+        let list = format!("({}", list.join(","));
+        self.0.lines().map(|line| line.trim_start().to_lowercase()).any(|line| {
+            let is_key = ["primary key ", "unique key ", "key "].iter().any(|word| line.starts_with(word));
+            let behind = line.find(&list).map(|at| &line[at + list.len()..]);
+            is_key && behind.is_some_and(|rest| rest.starts_with([')', ',']))
+        })
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -138,6 +155,7 @@ enum Before {
     Nothing,
     CreateTable,
     Constraint,
+    References,
 }
 
 impl Before {
@@ -146,6 +164,8 @@ impl Before {
             Before::CreateTable
         } else if text.ends_with("CONSTRAINT ") {
             Before::Constraint
+        } else if text.ends_with(" REFERENCES ") {
+            Before::References
         } else {
             Before::Nothing
         }

@@ -239,7 +239,7 @@ async fn warnings(conn: &mut Conn, names: &[Name], homes: Option<Homes<'_>>) -> 
     let mut all = diagnostics(&answer, names);
     let Some(homes) = homes else { return Ok(all) };
     for diagnostic in all.iter_mut().filter(|diagnostic| names::is_of_foreign_key(diagnostic.code)) {
-        diagnostic.text = homes.in_qualifiers(&diagnostic.text).into_owned();
+        diagnostic.text = names::in_foreign_text(homes.topology, &homes.in_qualifiers(&diagnostic.text));
     }
     Ok(all)
 }

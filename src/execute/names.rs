@@ -134,6 +134,62 @@ pub fn is_of_foreign_key(code: u16) -> bool {
     matches!(code, 1216 | 1217 | 1451 | 1452)
 }
 
+/// A server's words about foreign keys name tables that the statement doesn't: subtables and their
+/// constraints lose their numbers, databases get their schema's name.
+pub fn in_foreign(topology: &Topology, error: Error) -> Error {
+    match names_parents(error.code()) {
+        true => {
+            let text = in_foreign_text(topology, error.text());
+            error.with_text(text)
+        }
+        false => error,
+    }
+}
+
+/// Also: DROP and TRUNCATE of a table that others point to, a key that doesn't fit.
+fn names_parents(code: u16) -> bool {
+    is_of_foreign_key(code)
+        || matches!(code, 1005 | 1215 | 1553 | 1701 | 1822 | 1824 | 1828 | 1829 | 1832..=1834 | 3730 | 3780)
+}
+
+pub(super) fn in_foreign_text(topology: &Topology, text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.iter().position(|byte| matches!(byte, b'`' | b'\'')) {
+        let quote = rest[open];
+        out.extend_from_slice(&rest[..=open]);
+        rest = &rest[open + 1..];
+        let Some(close) = rest.iter().position(|byte| *byte == quote) else { break };
+        let mut parts = rest[..close].split(|byte| *byte == b'.').peekable();
+        while let Some(part) = parts.next() {
+            out.extend_from_slice(&logical_word(topology, part));
+            out.extend(parts.peek().map(|_| b'.'));
+        }
+        out.push(quote);
+        rest = &rest[close + 1..];
+    }
+    out.extend_from_slice(rest);
+    without_constraint_suffix(&out)
+}
+
+/// A database, a subtable, or a constraint that a server has called after one.
+fn logical_word(topology: &Topology, word: &[u8]) -> Vec<u8> {
+    let table =
+        |word: &[u8]| topology.schemas().find_map(|schema| schema.logical_of(word)).map(|(rule, _)| &*rule.name);
+    if let Some(name) = table(word) {
+        return name.as_bytes().to_vec();
+    }
+    if let Some(at) = memchr::memmem::rfind(word, b"_ibfk_")
+        && let Some(name) = table(&word[..at])
+    {
+        return [name.as_bytes(), &word[at..]].concat();
+    }
+    let is_of = |schema: &&std::sync::Arc<crate::topology::Schema>| {
+        schema.shards().iter().any(|shard| shard.database.as_bytes() == word)
+    };
+    topology.schemas().find(is_of).map_or_else(|| word.to_vec(), |schema| schema.name.as_bytes().to_vec())
+}
+
 const DUP_ENTRY: u16 = 1062;
 const DUP_ENTRY_WITH_KEY_NAME: u16 = 1586;
 

@@ -45,7 +45,7 @@ impl Adjust<'_> {
         match self.homes.filter(|_| names::is_of_foreign_key(error.code())) {
             Some(homes) => {
                 let text = homes.in_qualifiers(error.text()).into_owned();
-                error.with_text(text)
+                names::in_foreign(homes.topology, error.with_text(text))
             }
             None => error,
         }

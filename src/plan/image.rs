@@ -150,6 +150,7 @@ mod tests {
                 ColumnDef { name: "d".into(), ..column("int", None) },
             ],
             unique: vec![("a".into(), vec!["c".into(), "d".into()]), ("PRIMARY".into(), vec!["d".into()])],
+            bound: Vec::new(),
         };
         assert_eq!(row_key(&def(false, "int")).map(|key| key.len()), Some(1));
         let without = |nullable, data_type| {

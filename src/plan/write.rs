@@ -238,6 +238,12 @@ fn moves(survey: &Survey<'_>, update: &Update) -> Result<Option<Move>> {
         ));
     }
     let def = survey.refs[0].def.as_deref().ok_or_else(|| Error::proxy("Bifold: a table without its definition."))?;
+    if def.bound.iter().any(|column| column.to_lowercase() == key.to_lowercase()) {
+        return refused(format!(
+            "{key} is the sharding key of table {table} and held by a foreign key, so its rows can't be moved: insert the \
+             row anew and delete the old one."
+        ));
+    }
     let columns = match image::columns(def) {
         Ok(columns) => columns,
         Err(column) => {

@@ -167,7 +167,7 @@ impl World {
             let first = columns.split(' ').next().unwrap().to_owned();
             let columns = columns.split(", ").map(column).collect();
             let unique = vec![("PRIMARY".to_owned(), vec![first])];
-            catalog.learn(TableName::new(schema, table), TableDef { columns, unique });
+            catalog.learn(TableName::new(schema, table), TableDef { columns, unique, bound: Vec::new() });
         }
         World { topology: Topology::new(&config, 1), catalog, weights: Weights::default() }
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::context::State;
 use crate::error::{Blame, Error, Result, code};
-use crate::execute::{Client, Current, Engine, Flow, Scratch};
+use crate::execute::{Client, Current, Engine, Flow, Scratch, names};
 use crate::protocol::Command;
 use crate::protocol::greeting::Nonce;
 use crate::protocol::payload::malformed;
@@ -100,7 +100,7 @@ impl Session {
                 Ok(Next::End) => return Ok(()),
                 Err(error) if error.ends_session() => return Err(error),
                 // 3. or the error that it met
-                Err(error) => self.client.fail(error).await?,
+                Err(error) => self.client.fail(names::in_foreign(&self.engine.topology, error)).await?,
             }
             if self.listed.forget_kill() {
                 Box::pin(self.client.hold.soak()).await;

@@ -69,7 +69,13 @@ pub struct Shard {
 pub struct TableRule {
     pub name: String,
     pub kind: TableKind,
+    /// The schema's sharded tables and how their subtables are called: a subtable's foreign keys may
+    /// point to those of its own number.
+    pub beside: Siblings,
 }
+
+/// Sharded tables of one schema by name.
+pub type Siblings = Arc<[(String, NamePattern)]>;
 
 #[derive(Debug)]
 pub enum TableKind {
@@ -152,7 +158,9 @@ impl Server {
 impl Schema {
     fn new(schema: &config::Schema, dirty: bool) -> Self {
         let shards = (0u16..).zip(&schema.shards).map(|(no, shard)| Shard::new(ShardNo(no), shard)).collect();
-        let rules = schema.tables.iter().map(|table| (table.name.clone(), Arc::new(TableRule::new(table)))).collect();
+        let beside: Siblings = schema.tables.iter().filter_map(sibling).collect();
+        let rule = |table: &config::Table| (table.name.clone(), Arc::new(TableRule::new(table, &beside)));
+        let rules = schema.tables.iter().map(rule).collect();
         Schema { name: schema.name.clone(), undeclared: schema.undeclared, dirty, shards, rules }
     }
 
@@ -214,13 +222,13 @@ impl Shard {
 }
 
 impl TableRule {
-    fn new(table: &config::Table) -> Self {
+    fn new(table: &config::Table, beside: &Siblings) -> Self {
         let kind = match &table.kind {
             config::TableKind::Sharded(sharded) => TableKind::Sharded(Sharded::new(sharded)),
             config::TableKind::Reference => TableKind::Reference,
             config::TableKind::Unsharded => TableKind::Unsharded,
         };
-        TableRule { name: table.name.clone(), kind }
+        TableRule { name: table.name.clone(), kind, beside: beside.clone() }
     }
 
     pub fn sharded(&self) -> Option<&Sharded> {
@@ -228,6 +236,13 @@ impl TableRule {
             TableKind::Sharded(sharded) => Some(sharded),
             TableKind::Reference | TableKind::Unsharded => None,
         }
+    }
+}
+
+fn sibling(table: &config::Table) -> Option<(String, NamePattern)> {
+    match &table.kind {
+        config::TableKind::Sharded(sharded) => Some((table.name.clone(), NamePattern::new(sharded.pattern.clone()))),
+        config::TableKind::Reference | config::TableKind::Unsharded => None,
     }
 }
 

@@ -5,5 +5,6 @@
 mod common;
 
 mod check;
+mod parents;
 mod places;
 mod same;

@@ -101,7 +101,7 @@ impl Task<'_> {
         let facts = read_facts(&mut conn, self.database_of(place), &like.naming(place.subtable).physical).await?;
         // A table that is not there is told by the CREATE itself.
         let rule = target.rule().filter(|_| !facts.columns.is_empty());
-        match rule.map(|rule| breaches(rule, &facts)).unwrap_or_default().first() {
+        match rule.map(|rule| breaches(self.schema, rule, &facts)).unwrap_or_default().first() {
             None => Ok(()),
             Some(breach) => Err(Error::refused(format!("Bifold: {}.", breach.sentence()))),
         }

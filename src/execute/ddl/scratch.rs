@@ -23,7 +23,7 @@ impl Task<'_> {
         let tried = async {
             let outcome = scratch.run(text, None).await?;
             let (definition, facts) = scratch.look().await?;
-            refuse(target, breaches(rule(target)?, &facts))?;
+            refuse(target, breaches(self.schema, rule(target)?, &facts))?;
             Ok(Tried { definition, outcome })
         };
         let tried = tried.await;
@@ -40,8 +40,8 @@ impl Task<'_> {
             let outcome = scratch.run(text, Some(base)).await?;
             let (definition, after) = scratch.look().await?;
             let rule = rule(target)?;
-            let kept = breaches(rule, &before);
-            let mut broken = breaches(rule, &after);
+            let kept = breaches(self.schema, rule, &before);
+            let mut broken = breaches(self.schema, rule, &after);
             broken.retain(|breach| !kept.contains(breach));
             broken.extend(key_changes(rule, &before, &after));
             refuse(target, broken)?;
@@ -73,7 +73,12 @@ struct Scratch<'a> {
 
 impl<'a> Scratch<'a> {
     fn new(task: &'a Task<'a>, target: &Target) -> Self {
-        Scratch { task, naming: Naming::scratch(&target.table, rand::random()) }
+        let naming = Naming::scratch(&target.table, rand::random());
+        let naming = match target.rule() {
+            Some(rule) => naming.among(&rule.beside),
+            None => naming,
+        };
+        Scratch { task, naming }
     }
 
     fn database(&self) -> &'a str {

@@ -8,9 +8,13 @@ use super::planner::{Planner, at_home_of, same_schema};
 use super::text::Piece;
 use super::{Reach, Target};
 use crate::error::{Error, Result};
-use crate::sql::ast::{CheckDef, ColumnAttributeKind, ColumnDef, Expr, KeyDef, KeyKind, TableElement, TableName};
+use crate::sql::Span;
+use crate::sql::ast::{
+    CheckDef, ColumnAttribute, ColumnAttributeKind, ColumnDef, Expr, KeyDef, KeyKind, KeyPart, KeyPartKind, Name,
+    TableElement, TableName,
+};
 use crate::sql::visit::{Node, Role, TableUse, Visitor, walk_expr};
-use crate::topology::Schema;
+use crate::topology::{Schema, TableRule};
 
 type Schemas<'a> = &'a Arc<Schema>;
 
@@ -23,7 +27,7 @@ pub(super) fn elements(
 ) -> Result<()> {
     elements.iter().try_for_each(|element| match element {
         TableElement::Column(definition) => column(planner, edits, schema, target, definition),
-        TableElement::Key(definition) => key(planner, edits, schema, target, definition),
+        TableElement::Key(definition) => key(planner, edits, schema, target, definition, Among::Listed(elements)),
         TableElement::Check(definition) => {
             check(planner, edits, definition);
             Ok(())
@@ -106,11 +110,15 @@ pub(super) fn key(
     schema: Schemas<'_>,
     target: &Target,
     key: &KeyDef,
+    among: Among<'_>,
 ) -> Result<()> {
     match key.kind {
         KeyKind::Foreign => {
-            for name in [key.constraint, key.name].into_iter().flatten() {
+            if let Some(name) = key.constraint {
                 edits.name(name, Piece::Constraint(planner.text_of(name)));
+                if matches!(target.reach, Reach::Places(_)) {
+                    index_of(planner, edits, key, name, among);
+                }
             }
             match &key.references {
                 Some(parent) => references(planner, edits, schema, target, &parent.table),
@@ -124,6 +132,58 @@ pub(super) fn key(
         | KeyKind::Fulltext
         | KeyKind::Spatial
         | KeyKind::Vector => Ok(()),
+    }
+}
+
+/// The index that a server makes for a foreign key takes its name, but indexes are called alike in
+/// all subtables; so it is made by name, where no other one serves.
+fn index_of(planner: &Planner<'_>, edits: &mut Edits<'_>, key: &KeyDef, name: Name, among: Among<'_>) {
+    let columns = names_of(planner, key);
+    let listed = match among {
+        Among::Listed(elements) => elements,
+        Among::Added => &[],
+    };
+    let serves = |element: &TableElement| match element {
+        TableElement::Key(other) if other.span.start == key.span.start => false,
+        TableElement::Key(other) => {
+            let is_later = other.kind == KeyKind::Foreign && other.span.start > key.span.start;
+            !is_later && names_of(planner, other).starts_with(&columns)
+        }
+        TableElement::Column(column) => {
+            let is_key = |attribute: &ColumnAttribute| {
+                matches!(attribute.kind, ColumnAttributeKind::PrimaryKey | ColumnAttributeKind::Unique)
+            };
+            columns == [planner.text_of(column.name).to_lowercase()] && column.attributes.iter().any(is_key)
+        }
+        TableElement::Check(_) | TableElement::Period(_) => false,
+    };
+    if listed.iter().any(serves) {
+        return;
+    }
+    let added = matches!(among, Among::Added);
+    let index = planner.text_of(key.name.unwrap_or(name));
+    let columns = key.parts.iter().filter_map(|part| part_name(planner, part)).collect();
+    let word = Span::new(key.span.start, key.span.start + 1);
+    edits.span(word, Piece::Index { name: index, columns, added });
+}
+
+/// Where a key is written.
+#[derive(Clone, Copy)]
+pub(super) enum Among<'a> {
+    /// In a list in parentheses.
+    Listed(&'a [TableElement]),
+    /// Behind ADD.
+    Added,
+}
+
+fn names_of(planner: &Planner<'_>, key: &KeyDef) -> Vec<String> {
+    key.parts.iter().filter_map(|part| Some(part_name(planner, part)?.to_lowercase())).collect()
+}
+
+fn part_name(planner: &Planner<'_>, part: &KeyPart) -> Option<String> {
+    match part.kind {
+        KeyPartKind::Column { name, prefix: None } => Some(planner.text_of(name)),
+        KeyPartKind::Column { .. } | KeyPartKind::Expr(_) => None,
     }
 }
 
@@ -141,12 +201,6 @@ fn references(
     target: &Target,
     parent: &TableName,
 ) -> Result<()> {
-    if matches!(target.reach, Reach::Places(_)) {
-        return Err(Error::refused(format!(
-            "Bifold: a foreign key of the sharded table `{}` is not supported yet. Leave it out and keep the rule in the application.",
-            target.table
-        )));
-    }
     let other = planner.standing(parent, "REFERENCES")?;
     if !matches!(target.reach, Reach::Home) {
         same_schema(schema, &other.schema)?;
@@ -156,15 +210,27 @@ fn references(
             edits.table(parent, Piece::Target);
         }
         (Reach::Home, Reach::Home | Reach::Shards(_)) => edits.table(parent, at_home_of(schema, &other)?),
-        (Reach::Shards(_), Reach::Shards(_)) => {
+        (Reach::Shards(_) | Reach::Places(_), Reach::Shards(_)) if other.schema.name == schema.name => {
             edits.table(parent, Piece::Beside(other.target.table.to_string()));
         }
+        // Whether equal keys meet there is judged of the table that comes of it.
+        (Reach::Places(_), Reach::Places(rule)) if other.schema.name == schema.name => {
+            let same = |rule: &TableRule| rule.sharded().map(|sharded| sharded.subtables);
+            match rule.sharded().filter(|_| target.rule().and_then(|own| same(own)) == same(rule)) {
+                Some(sharded) => edits.table(parent, Piece::Like(sharded.pattern.clone())),
+                None => return Err(apart(&other.target, target)),
+            }
+        }
         (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => {
-            return Err(Error::refused(format!(
-                "Bifold: `{}` does not stand beside every copy of `{}`, so no foreign key can point to it. Use a reference table, or keep the rule in the application.",
-                other.target.table, target.table
-            )));
+            return Err(apart(&other.target, target));
         }
     }
     Ok(())
+}
+
+fn apart(parent: &Target, child: &Target) -> Error {
+    Error::refused(format!(
+        "Bifold: `{}` does not stand beside every copy of `{}`, so no foreign key can point to it. Use a reference table, or keep the rule in the application.",
+        parent.table, child.table
+    ))
 }

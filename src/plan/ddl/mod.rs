@@ -141,8 +141,8 @@ impl Target {
     }
 
     pub fn naming(&self, subtable: SubtableNo) -> Naming {
-        match self.rule().and_then(|rule| rule.sharded()) {
-            Some(sharded) => Naming::subtable(&self.table, &sharded.pattern, subtable),
+        match self.rule().and_then(|rule| Some((rule, rule.sharded()?))) {
+            Some((rule, sharded)) => Naming::subtable(&self.table, &sharded.pattern, subtable).among(&rule.beside),
             None => Naming::whole(&self.table),
         }
     }

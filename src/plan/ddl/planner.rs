@@ -223,7 +223,7 @@ impl Planner<'_> {
     fn alter_spec(&self, edits: &mut Edits<'_>, schema: &Arc<Schema>, target: &Target, spec: &AlterSpec) -> Result<()> {
         match &spec.kind {
             AlterSpecKind::AddColumns(elements) => columns::elements(self, edits, schema, target, elements),
-            AlterSpecKind::AddKey(key) => columns::key(self, edits, schema, target, key),
+            AlterSpecKind::AddKey(key) => columns::key(self, edits, schema, target, key, columns::Among::Added),
             AlterSpecKind::AddCheck(check) => {
                 columns::check(self, edits, check);
                 Ok(())

@@ -24,6 +24,9 @@ pub enum Piece {
     /// The name of what is dropped or altered, which may be a constraint's or a key's: the
     /// definition tells.
     Known(String),
+    /// In the place of CONSTRAINT, before a foreign key: a plain key of this name on its columns,
+    /// unless one of the table that stands serves. `added`: behind ADD, and not in a list.
+    Index { name: String, columns: Vec<String>, added: bool },
     /// A constraint's name, which has to be the only one in the database.
     Constraint(String),
 }
@@ -47,6 +50,15 @@ impl Text {
                     out.extend_from_slice(identifier(name).as_bytes());
                 }
                 Piece::Database => out.extend_from_slice(identifier(database).as_bytes()),
+                Piece::Index { name, columns, added } => {
+                    if !known.is_some_and(|known| known.has_key_on(columns)) {
+                        let columns: Vec<String> = columns.iter().map(|column| identifier(column)).collect();
+                        let key = format!("KEY {} ({}), ", identifier(name), columns.join(", "));
+                        out.extend_from_slice(key.as_bytes());
+                        out.extend_from_slice(if *added { b"ADD " } else { b"" });
+                    }
+                    out.extend_from_slice(b"CONSTRAINT");
+                }
                 Piece::Constraint(name) | Piece::Known(name) => {
                     out.extend_from_slice(identifier(&naming.constraint(name)).as_bytes())
                 }
