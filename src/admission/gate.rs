@@ -13,6 +13,8 @@ use tokio::time::timeout;
 #[derive(Debug)]
 pub struct Gate {
     shut: AtomicBool,
+    /// Those inside were given up: old connections end, so reads are better held too.
+    forced: AtomicBool,
     /// Those who are in. Swapped for a new one when they are given up.
     inside: ArcSwap<Inside>,
     opened: Notify,
@@ -32,7 +34,12 @@ pub struct Pass {
 
 impl Default for Gate {
     fn default() -> Self {
-        Gate { shut: AtomicBool::new(false), inside: ArcSwap::default(), opened: Notify::new() }
+        Gate {
+            shut: AtomicBool::new(false),
+            forced: AtomicBool::new(false),
+            inside: ArcSwap::default(),
+            opened: Notify::new(),
+        }
     }
 }
 
@@ -65,12 +72,18 @@ impl Gate {
     }
 
     pub fn open(&self) {
+        self.forced.store(false, Ordering::SeqCst);
         self.shut.store(false, Ordering::SeqCst);
         self.opened.notify_waiters();
     }
 
     pub fn is_shut(&self) -> bool {
         self.shut.load(Ordering::SeqCst)
+    }
+
+    /// Reads are held as well.
+    pub fn holds_reads(&self) -> bool {
+        self.forced.load(Ordering::Relaxed)
     }
 
     /// How many are in.
@@ -80,6 +93,7 @@ impl Gate {
 
     /// Those who are in now are not waited for; each is told at its next statement.
     pub fn give_up(&self) {
+        self.forced.store(true, Ordering::SeqCst);
         self.inside.swap(Arc::default()).given_up.store(true, Ordering::SeqCst);
     }
 }

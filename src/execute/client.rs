@@ -302,7 +302,8 @@ impl Client {
         }
         let transacts = self.hold.in_transaction() || !self.settings.autocommit;
         if !planned.plan.needs_pass(transacts) {
-            return Ok(Flow::Done);
+            let held = sharing.gate.holds_reads() && planned.plan.asks_servers();
+            return Ok(if held { Flow::Held } else { Flow::Done });
         }
         self.pass = sharing.gate.enter();
         Ok(if self.pass.is_some() { Flow::Done } else { Flow::Held })

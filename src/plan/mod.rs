@@ -181,6 +181,20 @@ pub enum Plan {
 }
 
 impl Plan {
+    /// It is not the proxy's own affair.
+    pub fn asks_servers(&self) -> bool {
+        match self {
+            Plan::Local(_) | Plan::Refusal(_) => false,
+            Plan::Single(_)
+            | Plan::Scatter(_)
+            | Plan::Gather(_)
+            | Plan::Load(_)
+            | Plan::Insert(_)
+            | Plan::WriteScatter(_)
+            | Plan::Ddl(_) => true,
+        }
+    }
+
     /// Running it writes, locks or binds; or it opens a transaction on a server, be it by reading.
     /// `transacts`: it would stand in one.
     pub fn needs_pass(&self, transacts: bool) -> bool {

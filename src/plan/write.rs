@@ -230,6 +230,13 @@ fn moves(survey: &Survey<'_>, update: &Update) -> Result<Option<Move>> {
     };
     let refused = |why: String| Err(Error::refused(format!("Bifold: {why}")));
     let key = &sharded.key;
+    if survey.refs[0].schema.dirty {
+        // A row that is moved could not be told from one that its shard no longer owns.
+        return refused(format!(
+            "{key}, the sharding key of table {table}, can't be changed until the doubled databases are cleaned: try \
+             again when `bifold expand status` says that it is done."
+        ));
+    }
     check_others(survey, update.assignments.iter().filter(|other| !is_key(other)), sharded)?;
     if update.ignore {
         return refused(format!(

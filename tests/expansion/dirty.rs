@@ -118,6 +118,13 @@ fn rows_that_a_shard_no_longer_owns_are_not_seen() {
             "SELECT uid, (SELECT COUNT(*) FROM named) FROM orders WHERE uid IN (SELECT uid FROM coin) ORDER BY uid",
         );
         both.run("SELECT amount FROM orders WHERE uid = 5");
+        both.run("SELECT product, COUNT(*), AVG(amount) FROM orders GROUP BY product ORDER BY product");
+        both.run("SELECT COUNT(DISTINCT uid) FROM orders");
+        both.run(
+            "SELECT p.n, o.amount FROM person p LEFT JOIN orders o ON o.uid = p.uid AND o.amount > 10 ORDER BY p.n, o.amount",
+        );
+        both.run("SELECT uid FROM person WHERE uid IN (SELECT uid FROM orders WHERE amount > 20) ORDER BY uid");
+        both.run("SELECT uid FROM person WHERE n < 3 UNION ALL SELECT uid FROM coin WHERE n > 57 ORDER BY uid");
         both.run("SELECT order_id FROM orders WHERE order_id = 1007");
     });
 }
@@ -135,6 +142,11 @@ fn changes_over_many_places_leave_them_alone() {
         both.refused("UPDATE coin SET uid = uid + 1", "until the doubled databases are cleaned");
         both.run("DELETE FROM orders WHERE amount = 5 OR uid = 9");
         both.run("DELETE FROM named WHERE n % 2 = 0");
+        both.run("UPDATE person SET n = n + 1 ORDER BY uid LIMIT 9");
+        both.run("DELETE FROM person WHERE n > 20 ORDER BY uid DESC LIMIT 5");
+        both.run("SELECT * FROM person ORDER BY uid");
+        both.refused("UPDATE person SET uid = 200 WHERE uid = 4", "until the doubled databases are cleaned");
+        both.refused("UPDATE orders SET order_id = 2000 WHERE uid = 4", "until the doubled databases are cleaned");
         both.run("DELETE FROM coin");
         both.run("INSERT INTO coin VALUES (5, 1), (6, 2), (-7, 3), (12, 4)");
         both.run("SELECT * FROM orders ORDER BY order_id");

@@ -265,6 +265,11 @@ impl Drop for Closing<'_> {
 
 /// Writers and readers on both proxies, while `work` is done; what the writers know afterwards.
 fn under_traffic(site: &Site, work: impl FnOnce()) -> Vec<Written> {
+    under_traffic_of(site, true, work)
+}
+
+/// `calm`: no read may fail.
+fn under_traffic_of(site: &Site, calm: bool, work: impl FnOnce()) -> Vec<Written> {
     let open = AtomicBool::new(true);
     scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
@@ -291,13 +296,17 @@ fn under_traffic(site: &Site, work: impl FnOnce()) -> Vec<Written> {
                     let (mut slowest, mut count) = (Duration::ZERO, 0);
                     while open.load(Ordering::Relaxed) {
                         let since = Instant::now();
-                        assert_eq!(number(&ok(&mut client, "SELECT COUNT(*) FROM fixed")), FIXED);
-                        assert_eq!(
-                            number(&ok(&mut client, "SELECT SUM(n) FROM fixed WHERE n >= 0")),
-                            FIXED * (FIXED - 1) / 2
-                        );
                         let n = count % FIXED;
-                        assert_eq!(number(&ok(&mut client, &format!("SELECT n FROM fixed WHERE name = 'name{n}'"))), n);
+                        for (sql, value) in [
+                            ("SELECT COUNT(*) FROM fixed".to_owned(), FIXED),
+                            ("SELECT SUM(n) FROM fixed WHERE n >= 0".to_owned(), FIXED * (FIXED - 1) / 2),
+                            (format!("SELECT n FROM fixed WHERE name = 'name{n}'"), n),
+                        ] {
+                            match client.query(&sql).remove(0) {
+                                answer @ Answer::Rows(_) => assert_eq!(number(&answer), value, "{sql}"),
+                                other => assert!(!calm, "{sql}: {other:?}"),
+                            }
+                        }
                         slowest = slowest.max(since.elapsed());
                         count += 1;
                         sleep(Duration::from_millis(5));
@@ -314,6 +323,35 @@ fn under_traffic(site: &Site, work: impl FnOnce()) -> Vec<Written> {
         readers.into_iter().for_each(|reader| reader.join().expect("a reader's end"));
         writers.into_iter().map(|writer| writer.join().expect("a writer's end")).collect()
     })
+}
+
+/// The same where some statements failed, of which it is not known whether they were carried out: all that
+/// was acknowledged is there, in its place, and no more than was asked for.
+fn close_uncertain_books(site: &Site, written: &[Written]) {
+    let stored: BTreeSet<String> =
+        site.stored("orders", 4, "id", "CRC32(uid) % 8").into_iter().map(|row| row.concat()).collect();
+    let failed: usize = written.iter().map(|one| one.failed.len()).sum();
+    for id in written.iter().flat_map(|one| one.orders.keys()) {
+        // A DELETE whose answer was lost may have taken it.
+        assert!(stored.contains(&id.to_string()) || failed > 0, "order {id} is lost");
+    }
+    let lost = written.iter().flat_map(|one| one.orders.keys()).filter(|id| !stored.contains(&id.to_string())).count();
+    assert!(lost <= failed, "{lost} orders are lost, {failed} statements failed");
+    let coins: BTreeMap<i64, i64> = site
+        .stored("coin", 2, "uid, n", "((uid % 8) + 8) % 8")
+        .iter()
+        .map(|row| (row[0].parse().expect("a key"), row[1].parse().expect("a number")))
+        .collect();
+    assert_eq!(coins.len(), usize::try_from(WRITERS * KEYS).expect("few"));
+    for one in written {
+        for (uid, n) in &one.coins {
+            let there = coins[uid];
+            assert!(
+                there >= *n && there <= n + 2 * i64::try_from(one.failed.len()).expect("few"),
+                "coin {uid}: {there}, acknowledged {n}"
+            );
+        }
+    }
 }
 
 /// All that is known to be written is there, once, in its place, and nothing else.
@@ -382,4 +420,125 @@ fn four_shards_become_eight_while_traffic_goes_on() {
         let file = std::fs::read_to_string(site.cluster.topology()).expect("the topology file");
         assert!(file.contains("s2/mall_0") && file.contains("name = \"s3\""), "{file}");
     });
+}
+
+/// The command's end after each step stands for its death there.
+#[test]
+fn a_command_that_ends_after_any_step_is_gone_on_with() {
+    on_each_flavour(|site| {
+        let replicas = site.replicas();
+        let mut words: Vec<&str> = vec!["start", "--until", "caught-up"];
+        words.extend(replicas.iter().map(String::as_str));
+        let written = under_traffic(site, || {
+            site.expanded(&words);
+            let again = site.expand(&words);
+            assert!(!again.status.success() && said(&again).contains("under way already"), "{}", said(&again));
+            for step in ["proved", "gated", "promoted"] {
+                site.expanded(&["resume", "--until", step]);
+            }
+            site.expanded(&["resume"]);
+            let back = site.expand(&["abort"]);
+            assert!(!back.status.success() && said(&back).contains("no way back"), "{}", said(&back));
+            site.expanded(&["clean", "--rate", "0"]);
+            assert!(site.expanded(&["clean"]).contains("0 rows deleted"));
+        });
+        for one in &written {
+            assert!(one.failed.is_empty(), "{:?}", one.failed);
+        }
+        close_the_books(site, &written);
+    });
+}
+
+#[test]
+fn a_gate_left_shut_opens_by_itself_and_the_way_back_is_open() {
+    let program = Program::all().remove(0);
+    let site = Site::start(&program);
+    site.load();
+    let replicas = site.replicas();
+    let start = |until: &'static str| -> Vec<&str> {
+        ["start", "--until", until].into_iter().chain(replicas.iter().map(String::as_str)).collect()
+    };
+    let written = under_traffic(&site, || {
+        site.expanded(&start("proved"));
+        site.expanded(&["abort"]);
+        assert!(site.expanded(&["status"]).contains("Aborted"));
+        site.expanded(&start("gated"));
+        // Nobody goes on: the proxies do.
+        let mut client = site.client(0);
+        let since = Instant::now();
+        ok(&mut client, "UPDATE product SET title = 'held' WHERE id = 1");
+        assert!(since.elapsed() > Duration::from_secs(5), "it was held");
+        let status = site.expanded(&["status"]);
+        assert!(status.contains("gate: Open") && status.contains("did not go on"), "{status}");
+        site.expanded(&["resume"]);
+        site.expanded(&["clean", "--rate", "0"]);
+    });
+    for one in &written {
+        assert!(one.failed.is_empty(), "{:?}", one.failed);
+    }
+    close_the_books(&site, &written);
+}
+
+#[test]
+fn a_transaction_that_does_not_end_is_ended() {
+    let program = Program::all().remove(0);
+    let site = Site::start(&program);
+    site.load();
+    let replicas = site.replicas();
+    let words: Vec<&str> = ["start", "--drain", "1"].into_iter().chain(replicas.iter().map(String::as_str)).collect();
+    let mut sleeper = site.client(0);
+    let mut locker = site.client(1);
+    let written = under_traffic_of(&site, false, || {
+        ok(&mut sleeper, "BEGIN");
+        ok(&mut sleeper, "UPDATE fixed SET n = n + 1000 WHERE name = 'name7'");
+        ok(&mut locker, "SELECT GET_LOCK('mine', 1)");
+        site.expanded(&words);
+    });
+    let ended = |client: &mut Client, sql: &str| match client.query(sql).remove(0) {
+        Answer::Err(error) => assert!(error.code == 1213 && error.text.contains("Begin it again"), "{}", error.text),
+        other => panic!("{other:?}"),
+    };
+    ended(&mut sleeper, "COMMIT");
+    ended(&mut locker, "SELECT RELEASE_LOCK('mine')");
+    assert_eq!(number(&ok(&mut sleeper, "SELECT n FROM fixed WHERE name = 'name7'")), 7);
+    ok(&mut sleeper, "UPDATE fixed SET n = 7 WHERE name = 'name7'");
+    site.expanded(&["clean", "--rate", "0"]);
+    close_uncertain_books(&site, &written);
+}
+
+#[test]
+fn a_proxy_that_sleeps_through_the_switch_writes_nothing_in_the_old_places() {
+    let program = Program::all().remove(0);
+    let site = Site::start(&program);
+    site.load();
+    let replicas = site.replicas();
+    let words: Vec<&str> = std::iter::once("start").chain(replicas.iter().map(String::as_str)).collect();
+    let mut sleeping = site.client(1);
+    ok(&mut sleeping, "UPDATE coin SET n = n + 0 WHERE uid = 1");
+    site.proxies[1].stall();
+    let text = site.expanded(&words);
+    println!("{text}");
+    // Its answers come after it has woken up; by then others have written in the new places.
+    let mut awake = site.client(0);
+    for uid in 0..20 {
+        ok(&mut awake, &format!("UPDATE coin SET n = 1 WHERE uid = {uid}"));
+    }
+    site.proxies[1].unstall();
+    let mut acknowledged = BTreeSet::new();
+    for uid in 0..20 {
+        if let Answer::Ok(_) = sleeping.query(&format!("UPDATE coin SET n = 2 WHERE uid = {uid}")).remove(0) {
+            acknowledged.insert(uid);
+        }
+    }
+    sleep(Duration::from_secs(2));
+    for uid in 0..20 {
+        let n = number(&ok(&mut awake, &format!("SELECT n FROM coin WHERE uid = {uid}")));
+        assert_eq!(n, if acknowledged.contains(&uid) { 2 } else { 1 }, "coin {uid}");
+    }
+    // It goes by the new layout now.
+    let mut woken = site.client(1);
+    ok(&mut woken, "UPDATE coin SET n = 3 WHERE uid = 5");
+    assert_eq!(number(&ok(&mut awake, "SELECT n FROM coin WHERE uid = 5")), 3);
+    site.expanded(&["clean", "--rate", "0"]);
+    assert_eq!(number(&ok(&mut awake, "SELECT COUNT(*) FROM coin")), WRITERS * KEYS);
 }
