@@ -7,6 +7,7 @@ mod expand;
 mod id;
 mod route;
 mod serve;
+mod verify;
 pub mod worker;
 
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ enum Command {
     Id(id::Arguments),
     Route(route::Arguments),
     Serve(serve::Arguments),
+    Verify(verify::Arguments),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -64,7 +66,7 @@ pub fn run() -> ExitCode {
 fn dispatch(arguments: &Arguments) -> Result<()> {
     // What these two answer is all that they have to say.
     let usual = match arguments.command {
-        Command::Check(_) | Command::Route(_) | Command::Expand(_) => "error",
+        Command::Check(_) | Command::Route(_) | Command::Expand(_) | Command::Verify(_) => "error",
         Command::Demo(_) | Command::Id(_) | Command::Serve(_) => "info",
     };
     let format = match arguments.log_format {
@@ -79,6 +81,7 @@ fn dispatch(arguments: &Arguments) -> Result<()> {
         Command::Id(arguments) => id::run(arguments),
         Command::Route(arguments) => route::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
     }
 }
 

@@ -183,16 +183,7 @@ pub enum Plan {
 impl Plan {
     /// It is not the proxy's own affair.
     pub fn asks_servers(&self) -> bool {
-        match self {
-            Plan::Local(_) | Plan::Refusal(_) => false,
-            Plan::Single(_)
-            | Plan::Scatter(_)
-            | Plan::Gather(_)
-            | Plan::Load(_)
-            | Plan::Insert(_)
-            | Plan::WriteScatter(_)
-            | Plan::Ddl(_) => true,
-        }
+        !matches!(self, Plan::Local(_) | Plan::Refusal(_))
     }
 
     /// Running it writes, locks or binds; or it opens a transaction on a server, be it by reading.

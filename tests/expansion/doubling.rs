@@ -108,6 +108,16 @@ impl Site {
         text
     }
 
+    /// `bifold verify` finds nothing wrong.
+    #[track_caller]
+    fn verified(&self) -> String {
+        let mut command = Command::new(bifold_program());
+        let output = command.arg("verify").arg("--config").arg(self.cluster.topology()).output().expect("it runs");
+        let text = said(&output);
+        assert!(output.status.success(), "{text}");
+        text
+    }
+
     /// All servers of the doubled layout, by shard: shard i + 4 is on the replica of shard i's server.
     fn shard(&self, number: usize) -> (&Server, String) {
         let (_, database) = self.cluster.shard(number % 4);
@@ -409,7 +419,9 @@ fn four_shards_become_eight_while_traffic_goes_on() {
             println!("{}", site.expanded(&words("start")));
             sleep(Duration::from_millis(700));
             println!("{}", site.expanded(&["status"]));
+            println!("{}", site.verified());
             println!("{}", site.expanded(&["clean", "--rate", "2000"]));
+            assert!(!site.verified().contains("to be cleaned"));
             sleep(Duration::from_millis(500));
         });
         for one in &written {
@@ -526,7 +538,7 @@ fn a_proxy_that_sleeps_through_the_switch_writes_nothing_in_the_old_places() {
     site.proxies[1].unstall();
     let mut acknowledged = BTreeSet::new();
     for uid in 0..20 {
-        if let Answer::Ok(_) = sleeping.query(&format!("UPDATE coin SET n = 2 WHERE uid = {uid}")).remove(0) {
+        if let Answer::Ok(_) = sleeping.query(format!("UPDATE coin SET n = 2 WHERE uid = {uid}")).remove(0) {
             acknowledged.insert(uid);
         }
     }

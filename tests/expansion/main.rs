@@ -6,3 +6,4 @@ mod common;
 mod dirty;
 mod doubling;
 mod leases;
+mod verify;
