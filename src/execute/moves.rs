@@ -4,24 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::future::join_all;
-
 use super::client::Client;
-use super::exchange;
-use super::names;
+use super::own::{self, Budget, Text, run};
 use super::statement::Running;
 use crate::error::{Error, Result, code};
 use crate::plan::{Effect, Located, Move, RefKind, TableRef, WriteScatter};
 use crate::route::{Moving, Name, Routed};
-use crate::shard::{Answer, Conn, Row};
-use crate::sql::Flavour;
-use crate::topology::{Place, ServerNo, ShardNo, Sharded, SubtableNo};
-
-/// An INSERT of carried rows has about so many bytes at most.
-const LONGEST: usize = 1 << 20;
-
-/// Bytes of rows that one statement may carry.
-const BUDGET: usize = 64 << 20;
+use crate::shard::{Answer, Row};
+use crate::topology::{Place, ShardNo, Sharded, SubtableNo};
 
 /// What is to be carried, after these parts changed rows.
 pub(super) struct Moved<'a> {
@@ -29,13 +19,6 @@ pub(super) struct Moved<'a> {
     pub moves: &'a Move,
     pub moving: &'a Moving,
     pub changed: &'a [usize],
-}
-
-/// A statement of the proxy's own, for one table.
-struct Text {
-    server: ServerNo,
-    name: Name,
-    sql: Vec<u8>,
 }
 
 pub(super) async fn carry(running: &Running<'_>, client: &mut Client, routed: &Routed, moved: Moved<'_>) -> Result<()> {
@@ -125,52 +108,20 @@ impl Work<'_> {
     }
 
     fn inserts<'r>(&self, rows: impl Iterator<Item = &'r Row>) -> Result<Vec<Text>> {
+        let columns = &self.moved.moves.columns;
         let mut by_place: BTreeMap<Place, Vec<String>> = BTreeMap::new();
-        let mut bytes = 0;
+        let mut budget = Budget::default();
         for row in rows {
-            let place = self.new_place(row)?;
-            let values = self.values(row)?;
-            bytes += values.len();
-            if bytes > BUDGET {
-                return Err(Error::refused(format!(
-                    "Bifold: the rows that would go to another place have more than {} MiB: change fewer of them at a time.",
-                    BUDGET >> 20
-                )));
-            }
-            let texts = by_place.entry(place).or_default();
-            match texts.last_mut().filter(|last| last.len() + values.len() < LONGEST) {
-                Some(last) => {
-                    last.push_str(", ");
-                    last.push_str(&values);
-                }
-                None => texts.push(values),
-            }
+            let values = own::values(columns, &row[2..]).ok_or_else(|| self.inexact())?;
+            budget.take(&values)?;
+            by_place.entry(self.new_place(row)?).or_default().push(values);
         }
-        let texts = by_place.into_iter().flat_map(|(place, texts)| texts.into_iter().map(move |rows| (place, rows)));
-        Ok(texts.map(|(place, rows)| self.insert(place, &rows)).collect())
-    }
-
-    /// Values are put in as they are stored, whatever the session would make of them.
-    fn insert(&self, place: Place, rows: &str) -> Text {
-        let columns: Vec<&str> = self.moved.moves.columns.iter().map(|column| &*column.name).collect();
-        let (before, hint) = match self.running.statement.source.dialect.flavour {
-            Flavour::MariaDb => ("SET STATEMENT sql_mode='NO_AUTO_VALUE_ON_ZERO', time_zone='+00:00' FOR INSERT", ""),
-            Flavour::MySql => {
-                ("INSERT", " /*+ SET_VAR(sql_mode='NO_AUTO_VALUE_ON_ZERO') SET_VAR(time_zone='+00:00') */")
-            }
-        };
-        let columns = columns.join(", ");
-        self.text(place, |table| format!("{before}{hint} INTO {table} ({columns}) VALUES {rows}").into_bytes())
-    }
-
-    fn values(&self, row: &Row) -> Result<String> {
-        let mut values = String::new();
-        for (column, cell) in self.moved.moves.columns.iter().zip(&row[2..]) {
-            values.push_str(if values.is_empty() { "(" } else { ", " });
-            column.put(cell.as_deref(), &mut values).ok_or_else(|| self.inexact())?;
-        }
-        values.push(')');
-        Ok(values)
+        let flavour = self.running.statement.source.dialect.flavour;
+        let texts = by_place.into_iter().flat_map(|(place, rows)| {
+            let server = self.table.schema.shard(place.shard).server;
+            own::inserts(flavour, server, &Name::subtable(self.table, self.sharded, place), columns, &rows)
+        });
+        Ok(texts.collect())
     }
 
     fn new_place(&self, row: &Row) -> Result<Place> {
@@ -195,51 +146,3 @@ impl Work<'_> {
         ))
     }
 }
-
-/// Runs texts, each server's one after the other; their answers in the same order.
-async fn run(running: &Running<'_>, client: &mut Client, texts: Vec<Text>, effect: Effect) -> Result<Vec<Answer>> {
-    let mut servers: Vec<ServerNo> = texts.iter().map(|text| text.server).collect();
-    servers.sort_unstable();
-    servers.dedup();
-    let need = exchange::need(client.shape, &client.settings.state, effect);
-    let conns = client.hold.several(&running.engine.servers, &servers, need).await?;
-    let own = |server: ServerNo| texts.iter().enumerate().filter(move |(_, text)| text.server == server).collect();
-    let all = conns.into_iter().zip(&servers).map(|(conn, server)| on_one(conn, own(*server)));
-    let mut answers: Vec<(usize, Answer)> = Vec::new();
-    for of_server in join_all(all).await {
-        answers.extend(of_server?);
-    }
-    answers.sort_by_key(|(number, _)| *number);
-    Ok(answers.into_iter().map(|(_, answer)| answer).collect())
-}
-
-async fn on_one(conn: &mut Conn, texts: Vec<(usize, &Text)>) -> Result<Vec<(usize, Answer)>> {
-    let mut answers = Vec::new();
-    for (number, text) in texts {
-        let answer = conn.run_bytes(&text.sql).await;
-        let names = std::slice::from_ref(&text.name);
-        let answer = answer.map_err(|error| names::in_error(names, error))?;
-        if answer.warnings > 0 {
-            check(&conn.run("SHOW WARNINGS").await?, names)?;
-        }
-        answers.push((number, answer));
-    }
-    Ok(answers)
-}
-
-/// A value that is read or put in is the one that is stored: the only thing to be said of it is that
-/// an ENUM holds none of its labels.
-fn check(warnings: &Answer, names: &[Name]) -> Result<()> {
-    let wrong = exchange::diagnostics(warnings, names).into_iter().find(|one| one.code != DATA_TRUNCATED);
-    match wrong {
-        None => Ok(()),
-        Some(one) => Err(Error::refused(format!(
-            "Bifold: a row of table {} can't be carried to its new place exactly as it is ({}): insert it anew and delete \
-             the old one.",
-            names[0].logical_table,
-            String::from_utf8_lossy(&one.text)
-        ))),
-    }
-}
-
-const DATA_TRUNCATED: u16 = 1265;

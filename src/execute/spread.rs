@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use super::batch;
 use super::choice;
 use super::client::{Client, Diagnostic};
+use super::copies::Copies;
 use super::exchange::{self, At};
 use super::local::transaction::unfinished;
 use super::moves::{self, Moved};
@@ -29,7 +30,7 @@ const FEW: usize = 4;
 pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut Routed) -> Result<()> {
     // 1. One text: its reply is passed on as it is
     running.route(client, routed).await?;
-    if let ([part], false, None) = (routed.parts.as_slice(), routed.choosing, &routed.moving) {
+    if let ([part], false, None, false) = (routed.parts.as_slice(), routed.choosing, &routed.moving, routed.copying) {
         let summary = exchange::pass(&running, client, routed, part, part.server, Effect::Write).await?;
         exchange::remember_insert(client, routed, &summary);
         return exchange::follow(&running, client, At::Held(part.server), &part.names, summary).await;
@@ -88,7 +89,13 @@ async fn steps(running: &Running<'_>, client: &mut Client, routed: &mut Routed, 
         let rows = choice::choose(running, client, routed, choice).await?;
         running.change(client, plan, &rows, routed).await?;
     }
-    // 2. Changed
+    // 2. Changed; where each shard would do it in its own way, on the home shard
+    if let Some(copy) = plan.from_home.as_ref().filter(|_| routed.copying) {
+        let copies = Copies::begin(running, client, plan, copy).await?;
+        let mut written = write(running, client, routed, false).await?;
+        copies.finish(client, &mut written).await?;
+        return Ok(written.tally);
+    }
     let mut written = write(running, client, routed, ahead).await?;
     if let Some(choice) = &plan.choice {
         // MariaDB says nothing of LIMIT 0.
@@ -119,8 +126,8 @@ pub(super) fn servers(parts: &[Part]) -> Vec<ServerNo> {
 
 /// What all texts together did.
 #[derive(Default)]
-struct Written {
-    tally: Tally,
+pub(super) struct Written {
+    pub tally: Tally,
     /// The parts that changed rows.
     changed: Vec<usize>,
     /// A part warned, and what it said was not asked for.
@@ -291,7 +298,7 @@ async fn reply(
 ) -> Result<()> {
     let memory = &mut client.memory;
     memory.row_count = i64::try_from(tally.affected).unwrap_or(i64::MAX);
-    let insert_id = routed.insert_id.unwrap_or(0);
+    let insert_id = routed.insert_id.unwrap_or(tally.insert_id);
     if let Some(generated) = routed.generated_id {
         memory.last_insert_id = generated;
     }

@@ -10,6 +10,8 @@ use crate::shard::Answer;
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub affected: u64,
+    /// What the first part that had one said.
+    pub insert_id: u64,
     /// With the number of the row that each is about, as far as is known.
     diagnostics: Vec<(u32, Diagnostic)>,
     /// Rows inserted, or matched by an UPDATE.
@@ -25,6 +27,7 @@ pub(super) struct Tally {
 impl Tally {
     pub fn add(&mut self, other: Tally) {
         self.affected += other.affected;
+        self.insert_id = if self.insert_id == 0 { other.insert_id } else { self.insert_id };
         self.first += other.first;
         self.second += other.second;
         self.informed |= other.informed;
@@ -45,6 +48,7 @@ impl Tally {
             self.spoken = Some(answer.info.clone());
         }
         self.affected += answer.affected;
+        self.insert_id = if self.insert_id == 0 { answer.insert_id } else { self.insert_id };
         if let Some((first, second)) = numbers(&answer.info) {
             self.informed = true;
             self.first += first;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::select::single;
 use super::survey::{Env, Export, FoundKind, Spot, Survey, key_type_of, quoted};
+use super::write::ToReference;
 use super::{
     Effect, Given, Insert, InsertId, InsertSelect, Item, Kind, Outcome, Patch, Plan, Planned, RefNo, RowCut, RowCuts,
     Rows, write,
@@ -51,9 +52,11 @@ pub(super) fn plan(mut survey: Survey<'_>, insert: &ast::Insert) -> Result<Outco
             }
             let given = match (given(&survey, insert, &def), &insert.source) {
                 (Err(error), InsertSource::Query(query)) => return from_query(survey, insert, query, kind, Err(error)),
-                (given, _) => given?,
+                (given, _) => given,
             };
-            write::reference(survey, kind, insert.returning.is_some(), given)
+            let returning = insert.returning.is_some();
+            let counted = counted(&survey, insert, &def);
+            write::reference(survey, ToReference { kind, returning, given, ordered: false, counted })
         }
         FoundKind::Sharded(rule) => {
             let Some(def) = survey.refs[0].def.clone() else { return Ok(survey.lacking_all()) };
@@ -95,6 +98,14 @@ fn given(survey: &Survey<'_>, insert: &ast::Insert, def: &TableDef) -> Result<Op
     };
     let column_type = key_type_of(Some(def), &survey.refs[0].table, &counted.name)?;
     Ok(Some(Given { column: counted.name.as_str().into(), rows, value, column_type }))
+}
+
+/// The column that is counted up for each row, where nothing but new rows can come of the statement.
+fn counted(survey: &Survey<'_>, insert: &ast::Insert, def: &TableDef) -> Option<Box<str>> {
+    let column = def.columns.iter().find(|column| column.auto_increment)?;
+    let is_named = columns(survey, insert, def).contains(&column.name.to_lowercase());
+    let only_adds = !insert.replace && !insert.ignore && insert.on_duplicate.is_none();
+    (only_adds && !is_named).then(|| column.name.as_str().into())
 }
 
 /// The columns that a row's values are for, in lower case.

@@ -454,6 +454,21 @@ pub struct WriteScatter {
     pub choice: Option<Box<Choice>>,
     /// The sharding key is changed: rows may have to go to another place.
     pub moves: Option<Box<Move>>,
+    /// A reference table is written on the home shard, and its rows are copied from there.
+    pub from_home: Option<Box<FromHome>>,
+}
+
+/// How the rows of a reference table that a statement wrote on the home shard go to the others.
+#[derive(Debug)]
+pub struct FromHome {
+    /// All columns that are stored.
+    pub columns: Vec<image::Column>,
+    /// The numbers of those that tell a row from others.
+    pub key: Vec<usize>,
+    /// Only rows are added, and the home shard counts this column up for each.
+    pub counted: Option<Box<str>>,
+    /// Else only where `given` finds that rows lack what they must give.
+    pub always: bool,
 }
 
 /// How the rows that LIMIT means are found and locked, and changed afterwards.

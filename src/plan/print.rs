@@ -107,6 +107,10 @@ fn plan(out: &mut String, plan: &Plan, of: Printed<'_>) {
                     format_args!("  rows in several places: {count} are chosen {order}, then changed by their keys"),
                 );
             }
+            if let Some(copy) = &write.from_home {
+                let when = if copy.always { "" } else { ", where rows leave out what each shard would count up" };
+                line(out, format_args!("  on the home shard, and copied from there{when}"));
+            }
             if let Some(moves) = &write.moves {
                 let key = &moves.columns[moves.key_column].name;
                 line(out, format_args!("  rows whose {key} names another place go there"));

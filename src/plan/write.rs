@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::choice::{self, Clauses};
 use super::select::single;
 use super::survey::{Env, FoundKind, Origin, Spot, Survey, quoted};
-use super::{Effect, Given, Kind, Move, Outcome, Over, Patch, Plan, Planned, WriteScatter, image};
+use super::{Effect, FromHome, Given, Kind, Move, Outcome, Over, Patch, Plan, Planned, WriteScatter, image};
+use crate::catalog::TableDef;
 use crate::error::{Error, Result};
 use crate::sql::ast::{ColumnAssignment, ColumnRef, Delete, DeleteForm, TableRefKind, Update};
 use crate::sql::{Charset, Keyword, Span};
@@ -117,13 +118,8 @@ fn one_table(survey: Survey<'_>, changes: Changes<'_>, scope: &Env<'_>) -> Resul
             single(survey, Effect::Write, kind)
         }
         Some(FoundKind::Reference) => {
-            if clauses.limit.is_some() || !clauses.order_by.is_empty() {
-                return Err(Error::refused(
-                    "Bifold: a reference table can't be changed with LIMIT or ORDER BY: which rows that means may \
-                     differ from shard to shard. Say which with WHERE.",
-                ));
-            }
-            reference(survey, kind, returning, None)
+            let ordered = clauses.limit.is_some() || !clauses.order_by.is_empty();
+            reference(survey, ToReference { kind, returning, given: Ok(None), ordered, counted: None })
         }
         Some(FoundKind::Sharded(_)) => {
             let others_read = survey.refs.iter().skip(1).any(|found| !matches!(found.kind, FoundKind::Reference));
@@ -144,8 +140,7 @@ fn one_table(survey: Survey<'_>, changes: Changes<'_>, scope: &Env<'_>) -> Resul
                 None => None,
             };
             let clock = clauses.set.is_some() || survey.marks.clock;
-            let over = Scattered { over: Over::Places, clock, given: None, choice, moves };
-            scatter(survey, kind, over)
+            scatter(survey, kind, Scattered { clock, choice, moves, ..Scattered::over(Over::Places) })
         }
     }
 }
@@ -170,24 +165,82 @@ struct Scattered {
     given: Option<Given>,
     choice: Option<choice::Draft>,
     moves: Option<Move>,
+    from_home: Option<FromHome>,
+}
+
+impl Scattered {
+    fn over(over: Over) -> Self {
+        Scattered { over, clock: true, given: None, choice: None, moves: None, from_home: None }
+    }
 }
 
 fn scatter(mut survey: Survey<'_>, kind: Kind, how: Scattered) -> Result<Outcome> {
-    let Scattered { over, clock, given, choice, moves } = how;
+    let Scattered { over, clock, given, choice, moves, from_home } = how;
     let template = survey.template()?;
     let choice = choice.map(|draft| Box::new(draft.finish(&template)));
     let assigns = survey.marks.assigns.into_iter().collect();
-    let write = WriteScatter { template, over, clock, given, choice, moves: moves.map(Box::new) };
+    let (moves, from_home) = (moves.map(Box::new), from_home.map(Box::new));
+    let write = WriteScatter { template, over, clock, given, choice, moves, from_home };
     Ok(Outcome::Planned(Planned { plan: Plan::WriteScatter(write), assigns, kind }))
 }
 
-/// A write to the reference table `refs[0]`: the same on every shard.
-pub(super) fn reference(survey: Survey<'_>, kind: Kind, returning: bool, given: Option<Given>) -> Result<Outcome> {
-    is_alike_everywhere(&survey, returning)?;
+/// What is written to a reference table.
+pub(super) struct ToReference {
+    pub kind: Kind,
+    pub returning: bool,
+    /// The column that rows must fill themselves; or why they don't.
+    pub given: Result<Option<Given>>,
+    /// ORDER BY or LIMIT decides which rows are meant.
+    pub ordered: bool,
+    /// The column that is counted up for each new row, where nothing but new rows comes of it.
+    pub counted: Option<Box<str>>,
+}
+
+/// A write to the reference table `refs[0]`: the same on every shard; where it would not be that,
+/// on the home shard, from which the rows are copied.
+pub(super) fn reference(survey: Survey<'_>, what: ToReference) -> Result<Outcome> {
+    let ToReference { kind, returning, given, ordered, counted } = what;
+    let alike = is_alike_everywhere(&survey, returning);
     if survey.refs[0].schema.shard_count() == 1 {
+        alike?;
         return single(survey, Effect::Write, kind);
     }
-    scatter(survey, kind, Scattered { over: Over::Shards, clock: true, given, choice: None, moves: None })
+    let table = &survey.refs[0].table;
+    let alike = match ordered {
+        true => alike.and(Err(Error::refused(format!(
+            "Bifold: which rows LIMIT and ORDER BY mean may differ from shard to shard, and the rows of reference table \
+             {table} can't be copied from one to the others: say which with WHERE."
+        )))),
+        false => alike,
+    };
+    let (always, given) = match (alike, given) {
+        (Err(error), _) | (Ok(()), Err(error)) => (Some(error), None),
+        (Ok(()), Ok(given)) => (None, given),
+    };
+    let marks = &survey.marks;
+    let may_copy = !returning
+        && !marks.named_lock
+        && !marks.routine
+        && marks.assigns.is_empty()
+        && survey.only_references(1, "a reference table's write").is_ok();
+    let mut copy = None;
+    if may_copy && (always.is_some() || given.is_some()) {
+        let Some(def) = survey.refs[0].def.as_deref() else { return Ok(survey.lacking_all()) };
+        copy = copied(&survey, def, counted, always.is_some());
+    }
+    match always {
+        Some(error) if copy.is_none() => Err(error),
+        Some(_) | None => scatter(survey, kind, Scattered { given, from_home: copy, ..Scattered::over(Over::Shards) }),
+    }
+}
+
+fn copied(survey: &Survey<'_>, def: &TableDef, counted: Option<Box<str>>, always: bool) -> Option<FromHome> {
+    let columns = image::columns(def).ok()?;
+    let is_written = |column: &image::Column| column.name.is_ascii() || survey.source.dialect.charset == Charset::Utf8;
+    let place = |own: &image::Column| columns.iter().position(|column| column.name == own.name);
+    let key = image::row_key(def)?.iter().map(place).collect::<Option<Vec<usize>>>()?;
+    let counted = counted.filter(|_| always).map(|name| quoted(&name).into());
+    columns.iter().all(is_written).then_some(FromHome { columns, key, counted, always })
 }
 
 /// A write to the reference table `refs[0]` gives every shard the same rows.

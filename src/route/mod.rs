@@ -96,6 +96,8 @@ pub struct Routed {
     pub choosing: bool,
     /// Where rows with a changed key may have to leave, part by part.
     pub moving: Option<Moving>,
+    /// The part writes on the home shard, from which rows are copied.
+    pub copying: bool,
     /// The texts hold the values of parameters as literals.
     pub inlined: bool,
     /// Of an UPDATE or DELETE: the place of each part.
@@ -340,6 +342,7 @@ impl Routed {
         self.gathered = None;
         self.choosing = false;
         self.moving = None;
+        self.copying = false;
         self.inlined = false;
         self.places.clear();
     }
@@ -354,7 +357,7 @@ fn own(table: &TableRef, located: &Located, shard: ShardNo) -> Box<str> {
 
 impl Name {
     /// A table that a shard has whole.
-    fn whole(table: &TableRef, shard: ShardNo) -> Self {
+    pub fn whole(table: &TableRef, shard: ShardNo) -> Self {
         Name::new(table, shard, table.table.to_string())
     }
 

@@ -36,8 +36,15 @@ impl Work<'_> {
         if self.sample {
             places.truncate(1);
         }
+        out.copying = plan.from_home.as_ref().is_some_and(|copy| copy.always);
         if let Some(given) = &plan.given {
-            self.check_given(given)?;
+            match (self.check_given(given), &plan.from_home) {
+                (Err(RouteError::Refused(_)), Some(_)) => out.copying = true,
+                (checked, _) => checked?,
+            }
+        }
+        if out.copying {
+            places.truncate(1);
         }
         // 2. Where they may have to go
         if let (Some(moves), RefKind::Sharded(located), false) = (&plan.moves, &target.kind, self.sample) {

@@ -375,3 +375,66 @@ copy = { key = "id", tables = 4 }
         both.refused("INSERT INTO copy (id, tx) SELECT id + 70, tx FROM kinds WHERE id > 0", "SET NAMES utf8mb4");
     });
 }
+
+#[test]
+fn reference_tables_get_the_home_shards_rows() {
+    const COUNTED: &str = r#"
+[schema.mall.table]
+counted = { kind = "reference" }
+label = { kind = "reference" }
+bare = { kind = "reference" }
+coin = { key = "uid", tables = 4 }
+"#;
+    on_each_server(COUNTED, |both| {
+        both.each(
+            "CREATE TABLE counted (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, title VARCHAR(20) UNIQUE, n INT, f FLOAT)",
+        );
+        both.each("CREATE TABLE label (k VARCHAR(20) NOT NULL PRIMARY KEY, n INT)");
+        both.each("CREATE TABLE bare (n INT)");
+        both.each("CREATE TABLE coin (uid BIGINT NOT NULL PRIMARY KEY, v INT)");
+        both.each("INSERT INTO label VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4)");
+        let coins: Vec<String> = (0..40).map(|uid| format!("({uid}, {})", uid % 9 + 1)).collect();
+        both.each(&format!("INSERT INTO coin VALUES {}", coins.join(", ")));
+        for sql in [
+            "INSERT INTO counted (title) VALUES ('one')",
+            "INSERT INTO counted (title, n, f) VALUES ('two', 2, 1.1), ('three', 3, 2.3)",
+            "INSERT INTO counted SET title = 'four'",
+            "INSERT INTO counted VALUES (NULL, 'five', 5, NULL), (0, 'six', 6, NULL)",
+            "INSERT INTO counted VALUES (20, 'twenty', 20, NULL), (NULL, 'next', 21, NULL)",
+            "INSERT INTO counted (title) VALUES ('two')",
+            "INSERT IGNORE INTO counted (title) VALUES ('two'), ('seven')",
+            "INSERT INTO counted (title, n) VALUES ('two', 22), ('eight', 8) ON DUPLICATE KEY UPDATE n = VALUES(n)",
+            "REPLACE INTO counted (title, n) VALUES ('three', 33)",
+            "UPDATE counted SET n = n + 1 ORDER BY id DESC LIMIT 2",
+            "DELETE FROM counted ORDER BY id LIMIT 1",
+            "UPDATE label SET n = n + 100 ORDER BY n LIMIT 2",
+            "UPDATE label SET k = UPPER(k) ORDER BY k DESC LIMIT 3",
+            "DELETE FROM label LIMIT 0",
+            "BEGIN",
+            "INSERT INTO counted (title) VALUES ('in a transaction')",
+            "INSERT INTO counted (title) VALUES ('in a transaction')",
+            "UPDATE label SET n = 0 LIMIT 4",
+            "ROLLBACK",
+            "INSERT INTO counted (title) VALUES ('after it')",
+        ] {
+            let mask = if sql.contains("VALUES(n)") { Mask::default().and_order() } else { Mask::default() };
+            both.run_masked(sql, &[], &mask);
+            both.run("SELECT ROW_COUNT()");
+            both.run("SELECT LAST_INSERT_ID()");
+            both.run("SELECT * FROM counted ORDER BY id");
+            both.run("SELECT * FROM label ORDER BY n");
+            // Each place asks the copy on its own shard.
+            both.run("SELECT c.uid, t.title, t.n, t.f FROM coin c JOIN counted t ON t.id = c.v");
+            both.run("SELECT c.uid, l.k FROM coin c JOIN label l ON l.n = c.v");
+        }
+        both.each("SET @n = 7");
+        both.run("INSERT INTO label VALUES ('x', @n)");
+        both.run("SELECT c.uid, l.k FROM coin c JOIN label l ON l.n = c.v");
+        // What is made by chance is the same on all shards.
+        both.each("UPDATE counted SET title = LEFT(UUID(), 18), n = RAND() * 1000000");
+        let count = "SELECT COUNT(*) FROM coin c JOIN counted t ON t.id = c.v WHERE t.n = (SELECT n FROM counted u WHERE u.id = t.id)";
+        both.run(count);
+        both.refused("DELETE FROM bare LIMIT 1", "say which with WHERE");
+        both.refused("INSERT INTO counted (title) VALUES (@t := 'x')", "with a variable");
+    });
+}
