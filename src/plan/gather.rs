@@ -61,6 +61,8 @@ pub struct Column {
 pub enum Form {
     /// Read and written as its text: exact numbers, dates and times, years, JSON.
     Text,
+    /// As its text, of a type whose bytes are others.
+    Shown,
     /// As a number of double precision, which its text need not show whole.
     Double,
     /// The same of one of single precision.
@@ -240,6 +242,7 @@ fn form(column: &ColumnDef) -> Option<Form> {
         "float" => Form::Float,
         "bit" | "enum" | "set" => Form::Number,
         "date" | "datetime" | "time" | "year" | "json" => Form::Text,
+        "uuid" | "inet4" | "inet6" => Form::Shown,
         "timestamp" => Form::Timestamp,
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => Form::Characters,
         "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "vector" => Form::Bytes,

@@ -217,6 +217,7 @@ fn first(table: &TableRef, shard: ShardNo) -> Name {
 fn put_column(column: &Column, out: &mut Vec<u8>) {
     let (before, behind): (&[u8], &[u8]) = match column.form {
         Form::Text | Form::Characters => (b"CAST(", b" AS BINARY)"),
+        Form::Shown => (b"CAST(CONCAT(", b") AS BINARY)"),
         Form::Float => (b"CAST(", b" AS DOUBLE)"),
         Form::Number => (b"CAST(CAST(", b" AS UNSIGNED) AS BINARY)"),
         Form::Timestamp => (b"CAST(UNIX_TIMESTAMP(", b") AS BINARY)"),

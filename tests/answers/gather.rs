@@ -499,7 +499,7 @@ const KINDS: [&str; 5] = [
 
 #[test]
 fn values_of_every_type_arrive_as_they_are() {
-    let tables = "[schema.mall.table]\nkinds = { key = \"id\", tables = 4 }\nother = { key = \"id\", tables = 4 }\n";
+    let tables = "[schema.mall.table]\nkinds = { key = \"id\", tables = 4 }\nother = { key = \"id\", tables = 4 }\nodd = { key = \"id\", tables = 4 }\n";
     on_each_server(tables, |both| {
         prepare_types(both);
         both.each("CREATE TABLE other (id BIGINT NOT NULL PRIMARY KEY, k BIGINT)");
@@ -517,6 +517,19 @@ fn values_of_every_type_arrive_as_they_are() {
              ORDER BY k.id"
                 .to_owned(),
         ];
+        let own = match both.flavour {
+            Flavour::MySql => "v VECTOR(3)",
+            Flavour::MariaDb => "v UUID, w INET6, x INET4",
+        };
+        both.each(&format!("CREATE TABLE odd (id BIGINT NOT NULL PRIMARY KEY, {own})"));
+        match both.flavour {
+            Flavour::MySql => both.each("INSERT INTO odd VALUES (1, TO_VECTOR('[1,-2.5,3]')), (2, NULL)"),
+            Flavour::MariaDb => both.each(
+                "INSERT INTO odd VALUES (1, '123e4567-e89b-12d3-a456-426655440000', '2001:db8::ff00:42:8329', '192.0.2.1'), \
+                 (2, NULL, NULL, NULL), (3, '00000000-0000-0000-0000-000000000000', '::', '0.0.0.0')",
+            ),
+        }
+        statements.push("SELECT * FROM odd d JOIN other o ON o.k = d.id ORDER BY d.id".to_owned());
         for column in columns {
             statements.push(format!("SELECT {column} FROM kinds k JOIN other o ON o.k = k.id ORDER BY o.id"));
             if column != "g" && column != "j" {

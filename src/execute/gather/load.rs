@@ -121,7 +121,7 @@ impl<'c> Loader<'c> {
         let Some(value) = value else { return out.extend_from_slice(b"NULL") };
         match self.forms[column] {
             Form::Number => out.extend_from_slice(value),
-            Form::Text | Form::Double | Form::Float => put_string(b"", value, out),
+            Form::Text | Form::Shown | Form::Double | Form::Float => put_string(b"", value, out),
             Form::Characters | Form::Bytes => put_string(b"_binary", value, out),
             // The zero date has no number of its own but 0, which no other moment can have.
             Form::Timestamp if value.iter().all(|byte| matches!(byte, b'0' | b'.')) => {
