@@ -41,6 +41,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             }
             Blame::Client | Blame::Proxy | Blame::Operator => error,
         })?;
+        if let Some(address) = server.http_address() {
+            println!("ready: http {address}");
+        }
         // Scripts and tests wait for this line.
         println!("ready: mysql {}", server.address()?);
         server.run(stop()).await;

@@ -101,6 +101,13 @@ pub const KEYS: &[Key] = &[
         "anything but `host:port`",
         "Address for applications (MySQL protocol). Port 0 takes a free port.",
     ),
+    key(
+        "listen.http",
+        Kind::Text,
+        Absent,
+        "anything but `host:port`",
+        "Address for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a password: keep it inside. Off when left out.",
+    ),
     key("listen.tls", Kind::Section, Absent, "", "TLS for applications; off when left out."),
     key(
         "listen.tls.cert",

@@ -64,6 +64,8 @@ pub enum Transactions {
 pub struct Listen {
     /// `host:port` for applications; port 0 takes a free one.
     pub mysql: String,
+    /// `host:port` for metrics and health; `None`: there is no such port.
+    pub http: Option<String>,
     pub tls: Option<ListenTls>,
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::ddl::Turns;
 use super::ids::Generators;
+use super::measure::Counts;
 use super::profile::Profile;
 use super::settings::Transitions;
 use super::sweep::Swept;
@@ -57,7 +58,8 @@ pub struct Engine {
     pub coordinator: Arc<Coordinator>,
     pub tickets: Arc<Tickets>,
     pub registry: Arc<Registry>,
-    started: Instant,
+    pub(super) started: Instant,
+    pub counts: Arc<Counts>,
     /// Where several proxies share a store: what holds writing while the layout changes.
     pub sharing: Option<Sharing>,
     recovery: Mutex<Option<Recovery>>,
@@ -104,6 +106,7 @@ impl Engine {
         let users = config.users.iter().map(|user| (user.name.clone(), Arc::new(user.clone()))).collect();
         Ok(Engine {
             started: Instant::now(),
+            counts: Arc::default(),
             registry,
             ids: Arc::new(Generators::new(&topology, lease)?),
             catalog: Arc::default(),
@@ -142,6 +145,7 @@ impl Engine {
         let tickets = Arc::new(Tickets::new(servers.smallest_pool(), config.backend.wait));
         Ok(Engine {
             started: self.started,
+            counts: self.counts.clone(),
             registry: self.registry.clone(),
             ids: self.ids.clone(),
             catalog: self.catalog.clone(),

@@ -18,6 +18,7 @@ mod insert_select;
 mod line;
 mod load;
 mod local;
+mod measure;
 mod moves;
 pub mod names;
 mod own;

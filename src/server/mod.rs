@@ -2,6 +2,7 @@
 //! bound, and the end of it all.
 
 mod follow;
+mod http;
 mod shared;
 
 use std::net::SocketAddr;
@@ -20,6 +21,7 @@ use crate::protocol::err::ErrPacket;
 use crate::session::{Door, Session, log_in};
 use crate::snowflake::FixedWorker;
 use crate::wire::{Framed, Peer};
+use http::Http;
 use shared::Shared;
 
 /// How long open sessions get to finish when the proxy is told to stop.
@@ -32,6 +34,7 @@ pub struct Server {
     places: Arc<Semaphore>,
     /// `None`: this proxy is alone.
     shared: Option<Shared>,
+    http: Option<Http>,
 }
 
 impl Server {
@@ -57,13 +60,22 @@ impl Server {
             .map_err(|error| Error::operator(format!(
                 "Bifold can't listen on {address}: {error}; give another address as listen.mysql in the topology file, or end the program that has this one"
             )))?;
-        Ok(Server { listener, current, door, places, shared })
+        let http = match &engine.config.listen.http {
+            Some(address) => Some(Http::start(address, current.clone()).await?),
+            None => None,
+        };
+        Ok(Server { listener, current, door, places, shared, http })
     }
 
     pub fn address(&self) -> Result<SocketAddr> {
         self.listener
             .local_addr()
             .map_err(|error| Error::proxy("Bifold: the listening socket has no address.").because(error))
+    }
+
+    /// Where metrics are read, if anywhere.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http.as_ref().map(Http::address)
     }
 
     /// Serves clients until `stop` ends, then lets the open sessions finish for a moment.
@@ -99,17 +111,21 @@ impl Server {
             let engine = current.engine();
             let mut wire = Framed::new(tcp, Peer::Client, engine.config.limits.max_packet);
             let Ok(place) = places.try_acquire_owned() else {
+                engine.counts.turned_away.add(1);
                 let full = Error::client(code::CON_COUNT, "Too many connections");
                 wire.queue_with(|out| ErrPacket::of(&full).write(out));
                 let _ = wire.flush().await;
                 return;
             };
-            let mut place = Some(place);
+            let (mut place, counts) = (Some(place), engine.counts.clone());
             let login = Box::pin(log_in(wire, id, from, &engine, &door, &mut place));
             match timeout(engine.config.limits.login, login).await {
                 Ok(Ok(None)) => {}
                 Ok(Ok(Some((client, login)))) => Session::new(client, login, current, engine, door).serve().await,
-                Ok(Err(error)) => tracing::info!(%from, %error, "login refused"),
+                Ok(Err(error)) => {
+                    counts.logins_refused.add(1);
+                    tracing::info!(%from, %error, "login refused");
+                }
                 Err(_) => tracing::info!(%from, "login took too long"),
             }
         });

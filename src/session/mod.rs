@@ -94,13 +94,17 @@ impl Session {
         loop {
             // 1. One command
             let Some(packet) = self.next_command().await? else { return Ok(()) };
+            self.engine.counts.commands.add(1);
             // 2. carried out, its reply sent
             match self.carried_out(&packet).await {
                 Ok(Next::Command | Next::Again) => {}
                 Ok(Next::End) => return Ok(()),
                 Err(error) if error.ends_session() => return Err(error),
                 // 3. or the error that it met
-                Err(error) => self.client.fail(names::in_foreign(&self.engine.topology, error)).await?,
+                Err(error) => {
+                    self.engine.counts.error(&error);
+                    self.client.fail(names::in_foreign(&self.engine.topology, error)).await?;
+                }
             }
             if self.listed.forget_kill() {
                 Box::pin(self.client.hold.soak()).await;

@@ -4,6 +4,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -36,6 +37,9 @@ pub struct Server {
     /// One permit for each connection that is not idle.
     permits: Semaphore,
     janitor: Janitor,
+    /// Statements that had to wait for a connection, and those that got none.
+    waited: AtomicU64,
+    timed_out: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -110,6 +114,8 @@ impl Server {
             idle: Mutex::new(Vec::new()),
             permits: Semaphore::new(bound),
             janitor: Janitor::start(this.clone()),
+            waited: AtomicU64::new(0),
+            timed_out: AtomicU64::new(0),
         }))
     }
 
@@ -155,10 +161,16 @@ impl Server {
     async fn permit(&self) -> Result<()> {
         let permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
-            Err(_) => match timeout(self.wait, self.permits.acquire()).await {
-                Ok(permit) => permit.expect("the semaphore is never closed"),
-                Err(_) => return Err(self.exhausted()),
-            },
+            Err(_) => {
+                self.waited.fetch_add(1, Ordering::Relaxed);
+                match timeout(self.wait, self.permits.acquire()).await {
+                    Ok(permit) => permit.expect("the semaphore is never closed"),
+                    Err(_) => {
+                        self.timed_out.fetch_add(1, Ordering::Relaxed);
+                        return Err(self.exhausted());
+                    }
+                }
+            }
         };
         permit.forget();
         Ok(())
@@ -214,6 +226,16 @@ impl Server {
     pub fn close_all_idle(&self) {
         let closing = std::mem::take(&mut *self.idle.lock());
         drop(closing);
+    }
+
+    /// (those that waited for a connection, those that got none)
+    pub fn waits(&self) -> (u64, u64) {
+        (self.waited.load(Ordering::Relaxed), self.timed_out.load(Ordering::Relaxed))
+    }
+
+    /// Connections at most.
+    pub fn bound(&self) -> usize {
+        self.bound
     }
 
     /// (idle, lent)

@@ -10,6 +10,7 @@ mod confinement;
 mod gather;
 mod generated;
 mod harness;
+mod http;
 mod load;
 mod login;
 mod processes;

@@ -14,11 +14,15 @@ use crate::config::{Gather, Limits, Listen, ListenTls, ListenTlsMode, Secret, Us
 
 pub(super) fn listen(node: &Node, teller: &mut Teller<'_>) -> Option<Listen> {
     let mysql = address(node.at("mysql"), teller);
+    let http = node.at("http");
+    let http = if http.is_absent() { Some(None) } else { address(http, teller).map(Some) };
     let tls = node.at("tls");
     let tls = if tls.is_absent() { Some(None) } else { listen_tls(tls, teller).map(Some) };
-    let (host, port) = mysql?;
-    let mysql = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-    Some(Listen { mysql, tls: tls? })
+    Some(Listen { mysql: joined(mysql?), http: http?.map(joined), tls: tls? })
+}
+
+fn joined((host, port): (String, u16)) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 fn listen_tls(node: &Node, teller: &mut Teller<'_>) -> Option<ListenTls> {

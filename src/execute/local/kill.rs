@@ -44,6 +44,7 @@ pub(in crate::execute) async fn kill(
     if listed.who().user != client.user.name {
         return Err(Error::client(code::NOT_OWNER, format!("You are not owner of thread {thread}")));
     }
+    engine.counts.kills.add(1);
     match query_only {
         true => listed.kill_query(),
         false => listed.kill_connection(),
