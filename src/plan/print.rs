@@ -361,6 +361,10 @@ fn local(out: &mut String, what: &Local, of: Printed<'_>) {
             line(out, format_args!("local: one physical table answers"));
             line(out, format_args!("  text {}", text(&what.text, of)));
         }
+        Local::Maintain(what) => {
+            line(out, format_args!("local: each of {} tables in all its places", what.tables.len()));
+            line(out, format_args!("  text {}", text(&what.text, of)));
+        }
         Local::Explain(planned) => {
             line(out, format_args!("local: explain"));
             plan(out, &planned.plan, of);

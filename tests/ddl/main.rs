@@ -8,3 +8,4 @@ mod check;
 mod parents;
 mod places;
 mod same;
+mod views;

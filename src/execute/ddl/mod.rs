@@ -37,7 +37,7 @@ pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl)
     let engine = running.engine;
     let outcome = match &plan.action {
         Action::Home { targets, text, effect } => {
-            if *effect == HomeEffect::Commits {
+            if matches!(effect, HomeEffect::Commits | HomeEffect::CommitsWithin) {
                 client.hold.end(Ending::Commit).await?;
             }
             at_home(&running, client, &plan.schema, targets, text, *effect).await
@@ -107,6 +107,9 @@ async fn at_home(
         prepared: None,
     };
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
+    if effect == HomeEffect::CommitsWithin {
+        exchange::enter(conn, database).await?;
+    }
     let homes = Homes { topology: &running.engine.topology, server };
     let logical = |text: &[u8]| {
         let text = homes.in_qualifiers(text);

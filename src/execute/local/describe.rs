@@ -24,6 +24,11 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Descr
         // The others would know nothing of it.
         client.hold.end(Ending::Commit).await?;
     }
+    if what.within {
+        let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
+        let conn = client.hold.connection(&running.engine.servers, what.server, need).await?;
+        exchange::enter(conn, &what.schema.home().database).await?;
+    }
     let answer = ask(running, client, what.server, &text, &physical).await?;
     let mut table = Table::of(answer);
     let columns = table.names()?;
@@ -31,6 +36,9 @@ pub(super) async fn run(running: &Running<'_>, client: &mut Client, what: &Descr
         for (column, cell) in columns.iter().zip(row) {
             if let Some(cell) = cell {
                 logical::in_cell(&running.engine.topology, &what.schema, column, cell);
+                if column == b"Create View" {
+                    logical::in_definer(&client.user.name, cell);
+                }
             }
         }
     }

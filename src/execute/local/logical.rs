@@ -23,6 +23,16 @@ pub(in crate::execute) fn in_cell(topology: &Topology, schema: &Schema, column: 
     }
 }
 
+/// What users make is the proxy's own account's on the servers; each sees it as the user's own.
+pub(super) fn in_definer(user: &str, cell: &mut Vec<u8>) {
+    const WORD: &[u8] = b" DEFINER=";
+    let Some(at) = memchr::memmem::find(cell, WORD).map(|at| at + WORD.len()) else { return };
+    let account = identifier(&cell[at..]).len();
+    if cell.get(at + account) == Some(&b'@') {
+        cell.splice(at..at + account, format!("`{}`", user.replace('`', "``")).into_bytes());
+    }
+}
+
 /// `orders_0000`, `mall_0.orders_0000` or `mall_0`.
 fn dotted(schema: &Schema, cell: &[u8]) -> Option<Vec<u8>> {
     let database = schema.home().database.as_bytes();

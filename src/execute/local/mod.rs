@@ -6,6 +6,7 @@ mod describe;
 pub(super) mod fold;
 pub(super) mod kill;
 pub(super) mod logical;
+mod maintain;
 mod operand;
 mod prepared;
 mod processes;
@@ -32,6 +33,7 @@ pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut 
         }
         Local::Show(what) => show::run(&running, client, what).await,
         Local::Describe(what) => describe::run(&running, client, what).await,
+        Local::Maintain(what) => maintain::run(&running, client, what).await,
         Local::Explain(planned) => describe::explain(&running, client, routed, planned).await,
         Local::Route(planned) => route::run(&running, client, planned).await,
         Local::Lock(locked) => transaction::lock(&running, client, routed, locked).await,

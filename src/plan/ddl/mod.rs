@@ -8,6 +8,7 @@ mod planner;
 mod query;
 mod routine;
 mod text;
+mod view;
 
 use std::fmt;
 use std::sync::Arc;
@@ -66,6 +67,8 @@ pub enum Action {
 pub enum HomeEffect {
     /// It commits the open transaction first.
     Commits,
+    /// The same, and it has to be in the home shard's database.
+    CommitsWithin,
     /// CREATE TEMPORARY TABLE: the connection stays with the session.
     Binds,
     /// DROP TEMPORARY TABLE.

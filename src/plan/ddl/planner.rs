@@ -34,7 +34,8 @@ pub fn plan(source: &Source<'_>, statement: &Statement, scene: &Scene<'_>) -> Re
                 planner.routine(object, statement.span.start)
             }
             ObjectKind::Sequence => planner.sequence(object),
-            ObjectKind::View | ObjectKind::Event | ObjectKind::User | ObjectKind::Role | ObjectKind::Server => {
+            ObjectKind::View => planner.view(object, statement.span.start),
+            ObjectKind::Event | ObjectKind::User | ObjectKind::Role | ObjectKind::Server => {
                 Err(Error::proxy("Bifold: an object that is refused was to be defined."))
             }
         },

@@ -16,7 +16,7 @@ use crate::sql::ast::{
     self, AssignmentKind, ExprKind, Function, FunctionForm, IntoTarget, Name, ObjectDdl, ObjectKind, OtherKind,
     Routine, SelectItemKind, Statement, StatementKind, TableName,
 };
-use crate::sql::visit::{Node, Role, TableUse, Visitor, walk_expr, walk_statement};
+use crate::sql::visit::{Node, Role, TableUse, Visitor, walk_expr, walk_query, walk_statement};
 use crate::sql::{Keyword, Span};
 use crate::topology::Schema;
 
@@ -36,15 +36,14 @@ impl Planner<'_> {
                 self.triggered(&mut edits, &schema, table)?;
             }
             let routine = object.routine.as_ref().ok_or_else(unread)?;
-            Reader { planner: self, schema: &schema, edits: &mut edits, kind: object.kind, failed: None }
-                .read(routine)?;
+            Reader::new(self, &schema, &mut edits, object.kind).read(routine)?;
         }
         let action = Action::Home { targets: vec![named.target], text: edits.text(), effect: HomeEffect::Commits };
         Ok(Ddl { schema, action, notes: Vec::new() })
     }
 
     /// `DEFINER = account` before the name: accounts of the servers are no affair of users.
-    fn no_definer(&self, start: u32, name: &TableName) -> Result<()> {
+    pub(super) fn no_definer(&self, start: u32, name: &TableName) -> Result<()> {
         let Some(word) = (start..name.span.start).find(|&token| self.source.keyword(token) == Keyword::Definer) else {
             return Ok(());
         };
@@ -73,7 +72,7 @@ impl Planner<'_> {
 }
 
 /// Looks at a body, and puts the names of databases and of functions right.
-struct Reader<'r, 'e> {
+pub(super) struct Reader<'r, 'e> {
     planner: &'r Planner<'r>,
     /// What unqualified names in the body mean.
     schema: &'r Arc<Schema>,
@@ -82,7 +81,17 @@ struct Reader<'r, 'e> {
     failed: Option<Error>,
 }
 
-impl Reader<'_, '_> {
+impl<'r, 'e> Reader<'r, 'e> {
+    pub fn new(planner: &'r Planner<'r>, schema: &'r Arc<Schema>, edits: &'r mut Edits<'e>, kind: ObjectKind) -> Self {
+        Reader { planner, schema, edits, kind, failed: None }
+    }
+
+    /// A view's.
+    pub fn query(mut self, query: &ast::Query) -> Result<()> {
+        walk_query(query, &mut self);
+        self.failed.map_or(Ok(()), Err)
+    }
+
     fn read(mut self, routine: &Routine) -> Result<()> {
         let locals: Vec<String> =
             routine.locals.iter().map(|name| self.planner.text_of(*name).to_lowercase()).collect();
@@ -181,6 +190,7 @@ impl Reader<'_, '_> {
         };
         match (&target.reach, role) {
             (Reach::Home, _) | (Reach::Shards(_), Role::From) => Ok(()),
+            _ if self.kind == ObjectKind::View => Err(super::view::apart(&target.table)),
             (Reach::Shards(_) | Reach::Places(_), _) => Err(Error::refused(format!(
                 "Bifold: a routine lives on the home shard and cannot reach `{}`, which lives in many places. Leave the statement to the application.",
                 target.table

@@ -1,14 +1,14 @@
 //! Statements about tables or about a schema as a whole, which one server answers: SHOW CREATE
-//! TABLE, SHOW COLUMNS, DESCRIBE, CHECK TABLE and their like.
+//! TABLE, SHOW COLUMNS, DESCRIBE and their like.
 
 use std::sync::Arc;
 
 use super::desk::{Desk, Table};
 use super::{Describe, Local};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::Template;
 use crate::sql::Span;
-use crate::sql::ast::{Maintain, MaintainVerb, Name, Show, TableName};
+use crate::sql::ast::{Name, Show, TableName};
 use crate::sql::literal::quote_name;
 use crate::topology::Schema;
 
@@ -19,6 +19,16 @@ pub(super) fn show(desk: &Desk<'_>, show: &Show, table: &TableName, verb: &str) 
     // `FROM db`: its schema stands before the table now.
     cuts.extend(show.db.map(|db| (Span::new(db.0 - 1, db.0 + 1), Vec::new())));
     Ok(of(vec![found], desk.template(cuts)))
+}
+
+/// `SHOW CREATE VIEW v`: names of its own schema are shown without a qualifier where that is the
+/// default one.
+pub(super) fn view(desk: &Desk<'_>, show: &Show, table: &TableName) -> Result<Local> {
+    let mut local = self::show(desk, show, table, "SHOW VIEW")?;
+    if let Local::Describe(describe) = &mut local {
+        describe.within = desk.asker.scene.schema == Some(describe.schema.name.as_str());
+    }
+    Ok(local)
 }
 
 /// `DESCRIBE t [column]`.
@@ -45,42 +55,20 @@ pub(super) fn schema(desk: &Desk<'_>, named: Option<Name>, behind: u32) -> Resul
     Ok(on_home(schema, Vec::new(), desk.template([(span, database)])))
 }
 
-/// ANALYZE, CHECK … of tables that are whole on the home shard.
-pub(super) fn maintain(desk: &Desk<'_>, maintain: &Maintain) -> Result<Local> {
-    let verb = match maintain.verb {
-        MaintainVerb::Analyze | MaintainVerb::Optimize | MaintainVerb::Repair => "SELECT, INSERT",
-        MaintainVerb::Check | MaintainVerb::Checksum => "SELECT",
-    };
-    let found: Vec<Table> = maintain.tables.iter().map(|table| desk.table(table, None, verb)).collect::<Result<_>>()?;
-    if let Some(sharded) = found.iter().find(|table| table.is_sharded) {
-        return Err(Error::refused(format!(
-            "Bifold: ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR of a sharded table ({}) are not supported yet; run them on the servers.",
-            sharded.logical
-        )));
-    }
-    let home = |table: &Table| (table.schema.home().server, table.schema.name.clone());
-    if found.iter().any(|table| home(table) != home(&found[0])) {
-        return Err(Error::refused(
-            "Bifold: tables of several schemas in one such statement are not supported; name them one by one.",
-        ));
-    }
-    let cuts: Vec<_> =
-        maintain.tables.iter().zip(&found).map(|(table, found)| (table.span, found.physical_name())).collect();
-    let text = desk.template(cuts);
-    let mut local = of(found, text);
-    if let Local::Describe(describe) = &mut local {
-        describe.is_check = maintain.verb == MaintainVerb::Check;
-        describe.commits = maintain.verb != MaintainVerb::Checksum;
-    }
-    Ok(local)
-}
-
 /// All tables are of one schema; there is at least one.
-fn of(found: Vec<Table>, text: Template) -> Local {
+pub(super) fn of(found: Vec<Table>, text: Template) -> Local {
     let schema = Arc::clone(&found[0].schema);
     on_home(schema, found.into_iter().map(|table| (table.physical, table.logical)).collect(), text)
 }
 
 fn on_home(schema: Arc<Schema>, tables: Vec<(String, String)>, text: Template) -> Local {
-    Local::Describe(Describe { text, server: schema.home().server, schema, tables, is_check: false, commits: false })
+    Local::Describe(Describe {
+        text,
+        server: schema.home().server,
+        schema,
+        tables,
+        is_check: false,
+        commits: false,
+        within: false,
+    })
 }

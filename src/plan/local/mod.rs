@@ -5,6 +5,7 @@
 mod describe;
 mod desk;
 mod explain;
+mod maintain;
 mod operand;
 mod prepared;
 mod session;
@@ -25,6 +26,7 @@ use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Flavour, Source};
 use crate::topology::{Schema, ServerNo};
 use desk::Desk;
+pub use maintain::{Maintain, Maintained};
 
 /// The plan of a statement of this floor; `None` for those of other floors.
 pub(super) fn plan(
@@ -51,7 +53,7 @@ pub(super) fn plan(
             None => select::single(desk.survey(), Effect::Read, Kind::Rows)?,
         },
         StatementKind::Describe { table, .. } => desk.planned(describe::columns(&desk, table)?, Kind::Rows),
-        StatementKind::Maintain(what) => desk.planned(describe::maintain(&desk, what)?, Kind::Rows),
+        StatementKind::Maintain(what) => desk.planned(maintain::plan(&desk, what)?, Kind::Rows),
         StatementKind::Explain(what) => explain::plan(&desk, what)?,
         StatementKind::LockTables(tables) => session::lock(&desk, tables)?,
         StatementKind::UnlockTables => desk.planned(Local::Unlock, Kind::Other),
@@ -100,6 +102,7 @@ pub enum Local {
     Use(Arc<Schema>),
     Show(Show),
     Describe(Describe),
+    Maintain(Maintain),
     /// EXPLAIN and its kin: the plan is that of the statement explained, whose text begins with
     /// EXPLAIN; names in the rows are made logical.
     Explain(Arc<Planned>),
@@ -146,6 +149,7 @@ impl Local {
             | Local::Unlock
             | Local::Route(_)
             | Local::Kill { .. }
+            | Local::Maintain(_)
             | Local::Catalogue(_) => false,
             Local::Prepare { .. } | Local::Deallocate { .. } => false,
             // What they run may write.
@@ -168,6 +172,7 @@ impl Local {
             Local::Transaction(_) | Local::Use(_) | Local::Lock(_) | Local::Unlock => false,
             Local::Show(Show::Diagnostics { .. } | Show::DiagnosticsCount(_)) => false,
             Local::Describe(describe) => !describe.is_check,
+            Local::Maintain(maintain) => !maintain.is_check,
             Local::Set(_)
             | Local::Follow(_)
             | Local::Show(_)
@@ -318,4 +323,6 @@ pub struct Describe {
     pub is_check: bool,
     /// The server ends the transaction with it.
     pub commits: bool,
+    /// The connection has to be in the home shard's database.
+    pub within: bool,
 }

@@ -28,6 +28,7 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
             describe::show(desk, show, named(show)?, "SELECT")?
         }
         ShowKind::CreateTable => describe::show(desk, show, named(show)?, "SHOW")?,
+        ShowKind::CreateView => describe::view(desk, show, named(show)?)?,
         ShowKind::CreateDatabase => {
             let denied = |name: &String| desk.asker.usable(name).is_none() && !is_information_schema(name);
             if let Some(name) = show.db.map(|db| desk.name(db)).filter(denied) {
@@ -57,7 +58,6 @@ pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
         }
         // The allow-list lets none of these through.
         ShowKind::OpenTables
-        | ShowKind::CreateView
         | ShowKind::CreateRoutine
         | ShowKind::CreateUser
         | ShowKind::Events
