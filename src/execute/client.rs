@@ -290,10 +290,11 @@ impl Client {
             if !pass.is_given_up() {
                 return Ok(Flow::Done);
             }
-            self.hold.abandon().await;
-            self.pass = None;
-            let text = "Bifold: the transaction was rolled back, since the layout of the databases is changing. Begin it again.";
-            return Err(Error::new(Blame::Proxy, code::DEADLOCK, text).retryable());
+            return Err(self.begin_again().await);
+        }
+        // It was planned for places that rows have left.
+        if sharing.retired.load(Ordering::Relaxed) && planned.plan.asks_servers() {
+            return if self.hold.is_free() { Ok(Flow::Held) } else { Err(self.begin_again().await) };
         }
         if matches!(planned.plan, Plan::Ddl(_)) && sharing.expanding.load(Ordering::Relaxed) {
             return Err(Error::refused(
@@ -307,6 +308,15 @@ impl Client {
         }
         self.pass = sharing.gate.enter();
         Ok(if self.pass.is_some() { Flow::Done } else { Flow::Held })
+    }
+
+    /// What the session holds belongs to a layout that is no longer in force.
+    async fn begin_again(&mut self) -> Error {
+        self.hold.abandon().await;
+        self.pass = None;
+        let text =
+            "Bifold: the transaction was rolled back, since the layout of the databases is changing. Begin it again.";
+        Error::new(Blame::Proxy, code::DEADLOCK, text).retryable()
     }
 
     /// Between two statements, when no connection is held: places are looked for there from now on.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -72,12 +72,14 @@ pub struct Sharing {
     pub fence: Arc<Fence>,
     /// An expansion is under way: definitions stay as they are.
     pub expanding: Arc<AtomicBool>,
+    /// Another engine has taken the place of this one, with other places.
+    pub retired: Arc<AtomicBool>,
 }
 
 impl Sharing {
     pub fn new(config: &Config) -> Self {
         let fence = Arc::new(Fence::new(&config.cluster, config.version));
-        Sharing { gate: Arc::default(), fence, expanding: Arc::default() }
+        Sharing { gate: Arc::default(), fence, expanding: Arc::default(), retired: Arc::default() }
     }
 }
 
@@ -134,10 +136,11 @@ impl Engine {
     /// The engine of another layout, with connections and plans of its own. What does not depend
     /// on places is the same: definitions, states of sessions, ids.
     pub async fn succeed(&self, config: Config) -> Result<Self> {
-        let sharing = self
-            .sharing
-            .clone()
-            .map(|sharing| Sharing { fence: Arc::new(Fence::new(&config.cluster, config.version)), ..sharing });
+        let sharing = self.sharing.clone().map(|sharing| Sharing {
+            fence: Arc::new(Fence::new(&config.cluster, config.version)),
+            retired: Arc::default(),
+            ..sharing
+        });
         let topology = Arc::new(Topology::new(&config, config.version));
         let fence = sharing.as_ref().map(|sharing| &sharing.fence);
         let servers = Servers::fenced(&topology, &config.backend, &self.states, fence)?;
@@ -192,8 +195,12 @@ const LOADS: usize = 4;
 const PLANS: usize = 64 << 20;
 
 impl Engine {
-    /// Another has taken its place: what it still runs ends, its idle connections are closed.
-    pub fn retire(&self) {
+    /// Another has taken its place: what it still runs ends, its idle connections are closed. `moved`:
+    /// rows have other places now, so nothing may begin under this one any more.
+    pub fn retire(&self, moved: bool) {
+        if let Some(sharing) = &self.sharing {
+            sharing.retired.store(moved, Ordering::SeqCst);
+        }
         self.recovery.lock().take();
         self.servers.iter().for_each(|server| server.close_all_idle());
     }

@@ -133,8 +133,9 @@ impl Following {
         let mut config = before.config.clone();
         layout.apply(&mut config)?;
         let engine = Arc::new(before.succeed(config).await?);
+        let moved = !Layout::of(&before.config).has_same_places(layout);
         let old = self.current.replace(engine);
-        old.retire();
+        old.retire(moved);
         self.old.push(old);
         tracing::info!(version = layout.version, "a new layout is in force");
         Ok(())

@@ -554,3 +554,49 @@ fn a_proxy_that_sleeps_through_the_switch_writes_nothing_in_the_old_places() {
     site.expanded(&["clean", "--rate", "0"]);
     assert_eq!(number(&ok(&mut awake, "SELECT COUNT(*) FROM coin")), WRITERS * KEYS);
 }
+
+/// One shard becomes two and then four: the second time each server is one that was a replica before, or has
+/// given half of its rows away.
+#[test]
+fn doublings_follow_one_another() {
+    for program in Program::all() {
+        let arguments = arguments(program.flavour);
+        let spec = ClusterSpec {
+            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            more: "[meta]\nserver = \"s0\"\n".to_owned(),
+            servers: 1,
+            shards: 1,
+            ..ClusterSpec::new(&program, TABLES)
+        };
+        let cluster = Cluster::start(spec).unwrap_or_else(|error| panic!("{program}: {error}"));
+        let proxy = Proxy::start(bifold_program(), cluster.topology(), 0).unwrap_or_else(|error| panic!("{error}"));
+        let mut site = Site { proxies: vec![proxy], replicas: Vec::new(), cluster };
+        site.load();
+        let mut client = site.client(0);
+        let mut orders = 0;
+        for count in [1, 2] {
+            let servers: Vec<&Server> = site.cluster.servers().iter().chain(&site.replicas).collect();
+            let fresh: Vec<Server> = servers.iter().map(|server| replica_of(server, &program, arguments)).collect();
+            let mut words = vec!["start".to_owned()];
+            for (number, server) in fresh.iter().enumerate() {
+                words.extend(["--replica".to_owned(), format!("s{number}=s{}@{}", number + count, server.address())]);
+            }
+            for round in 0..30 {
+                ok(&mut client, &format!("INSERT INTO orders (uid, n) VALUES ({round}, {count})"));
+                orders += 1;
+            }
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            site.expanded(&words);
+            site.replicas.extend(fresh);
+            assert!(site.verified().contains("to be cleaned"));
+            assert_eq!(number(&ok(&mut client, "SELECT COUNT(*) FROM orders")), orders);
+            ok(&mut client, "UPDATE coin SET n = n + 1");
+            site.expanded(&["clean", "--rate", "0"]);
+            let report = site.verified();
+            let wanted = format!("mall.orders: sharded, {orders} rows");
+            assert!(!report.contains("to be cleaned") && report.contains(&wanted), "{report}");
+            assert_eq!(number(&ok(&mut client, "SELECT COUNT(*) FROM fixed")), FIXED);
+        }
+        assert_eq!(number(&ok(&mut client, "SELECT SUM(n) FROM coin")), 2 * WRITERS * KEYS);
+    }
+}
