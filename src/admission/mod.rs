@@ -4,6 +4,7 @@
 //! hand a connection to every server is sure to come free. Statements for one place need none.
 
 mod gate;
+mod hot;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 pub use gate::{Gate, Pass};
+pub use hot::{HotKey, HotKeys, Passing};
 
 use crate::error::{Blame, Error, Result, code};
 

@@ -399,6 +399,13 @@ pub const KEYS: &[Key] = &[
         "The first number in the names. Subtable 0 is the one with this number.",
     ),
     key(
+        "schema.*.table.*.hot_limit",
+        Kind::Count { min: 1, max: 10_000 },
+        Value("4"),
+        "",
+        "Statements that change or lock rows of one key value and may hold connections at the same time; more of them wait in the proxy, in order, as long as `backend.wait`.",
+    ),
+    key(
         "schema.*.table.*.unique_per_place",
         Kind::Either(&Kind::Flag, &Kind::Names),
         Value("[]"),

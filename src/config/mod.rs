@@ -193,6 +193,8 @@ pub struct ShardedTable {
     pub pattern: NamePattern,
     pub id: Option<IdRule>,
     pub unique_per_place: UniquePerPlace,
+    /// Statements of one key value that may be under way.
+    pub hot_limit: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::engine::{Engine, Sharing};
 use super::statement::Flow;
-use crate::admission::Pass;
+use crate::admission::{HotKey, HotKeys, Pass, Passing};
 use crate::config::User;
 use crate::context::{Setting, State};
 use crate::error::{Blame, Error, Result, code};
@@ -23,6 +25,9 @@ use crate::topology::Schema;
 use crate::transaction::Hold;
 use crate::wire::Framed;
 
+/// Keys that a transaction is known to be under way for; those of larger ones are not looked for.
+const REMEMBERED: usize = 32;
+
 #[derive(Debug)]
 pub struct Client {
     pub wire: Framed,
@@ -36,6 +41,8 @@ pub struct Client {
     pub schema: Option<Arc<Schema>>,
     pub entry: Entry,
     pub hold: Hold,
+    /// The keys that the transaction, or the statement, is under way for.
+    passing: Vec<Passing>,
     pub memory: Memory,
     pub(super) settings: Settings,
     pub several: Several,
@@ -134,6 +141,7 @@ impl Client {
             schema: None,
             entry,
             hold,
+            passing: Vec::new(),
             memory: Memory::default(),
             settings,
             prepared: HashMap::new(),
@@ -272,9 +280,29 @@ impl Client {
         }
     }
 
+    /// Before rows of this key are changed or locked: waits for its turn, unless the session holds a
+    /// connection already and would keep others waiting, be it for these very rows.
+    pub(super) async fn take_turn(&mut self, keys: &Arc<HotKeys>, key: HotKey, wait: Duration) -> Result<()> {
+        if self.passing.len() >= REMEMBERED || self.passing.iter().any(|passing| passing.key().id == key.id) {
+            return Ok(());
+        }
+        let passing = match self.hold.any() {
+            None => {
+                let listed = self.entry.listed().clone();
+                listed.unless_killed(pin!(keys.enter(key, wait))).await?
+            }
+            Some(_) => keys.join(key),
+        };
+        self.passing.push(passing);
+        Ok(())
+    }
+
     /// Gives back what nothing binds.
     pub async fn settle(&mut self) -> Result<()> {
         let settled = self.hold.settle(std::mem::take(&mut self.memory.in_error)).await;
+        if !self.passing.is_empty() && !self.hold.in_transaction() {
+            self.passing.clear();
+        }
         if self.pass.is_some() && self.hold.is_free() {
             self.pass = None;
         }

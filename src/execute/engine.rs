@@ -15,7 +15,7 @@ use super::measure::Counts;
 use super::profile::Profile;
 use super::settings::Transitions;
 use super::sweep::Swept;
-use crate::admission::{Gate, Tickets};
+use crate::admission::{Gate, HotKeys, Tickets};
 use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
 use crate::context::States;
@@ -57,6 +57,7 @@ pub struct Engine {
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
     pub tickets: Arc<Tickets>,
+    pub hot_keys: Arc<HotKeys>,
     pub registry: Arc<Registry>,
     pub(super) started: Instant,
     pub counts: Arc<Counts>,
@@ -127,6 +128,7 @@ impl Engine {
             states,
             profile: Arc::new(profile),
             tickets,
+            hot_keys: Arc::default(),
             sharing,
             recovery: Mutex::new((duty == Duty::Serve).then(|| Recovery::start(&coordinator))),
             coordinator,
@@ -167,6 +169,7 @@ impl Engine {
             states: self.states.clone(),
             profile: self.profile.clone(),
             tickets,
+            hot_keys: self.hot_keys.clone(),
             sharing,
             recovery: Mutex::new(Some(Recovery::start(&coordinator))),
             coordinator,

@@ -29,6 +29,9 @@ pub(super) async fn pass(
     effect: Effect,
 ) -> Result<Summary> {
     let flags = client.reply_flags();
+    if let Some(key) = routed.hot {
+        client.take_turn(&running.engine.hot_keys, key, running.engine.config.backend.wait).await?;
+    }
     // A text that names no physical table reads none.
     let prepared = running.bound.is_some().then(|| &routed.buffer[part.text.clone()]);
     let need = Need { bare: part.names.is_empty(), prepared, ..need(client.shape, &client.settings.state, effect) };

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod cases;
 mod gather;
+mod hot;
 mod insert;
 pub mod load;
 mod locate;
@@ -16,6 +17,7 @@ mod value;
 
 use std::ops::Range;
 
+use crate::admission::HotKey;
 use crate::definition::identifier;
 use crate::error::Error;
 use crate::plan::load::Load;
@@ -96,6 +98,8 @@ pub struct Routed {
     pub choosing: bool,
     /// Where rows with a changed key may have to leave, part by part.
     pub moving: Option<Moving>,
+    /// The one key that the one part changes or locks rows of.
+    pub hot: Option<HotKey>,
     /// The part writes on the home shard, from which rows are copied.
     pub copying: bool,
     /// The texts hold the values of parameters as literals.
@@ -342,6 +346,7 @@ impl Routed {
         self.gathered = None;
         self.choosing = false;
         self.moving = None;
+        self.hot = None;
         self.copying = false;
         self.inlined = false;
         self.places.clear();

@@ -46,6 +46,9 @@ impl Work<'_> {
         if out.copying {
             places.truncate(1);
         }
+        if let (RefKind::Sharded(located), Over::Places, [_]) = (&target.kind, plan.over, places.as_slice()) {
+            out.hot = self.hot(located);
+        }
         // 2. Where they may have to go
         if let (Some(moves), RefKind::Sharded(located), false) = (&plan.moves, &target.kind, self.sample) {
             out.moving = self.moving(target, located, moves, &places)?;

@@ -5,7 +5,7 @@ use super::text::Copier;
 use super::value::sharded;
 use super::{Name, Part, RouteError, Routed, Work};
 use crate::error::Error;
-use crate::plan::{RefKind, Single, TableRef, Template};
+use crate::plan::{Effect, RefKind, Single, TableRef, Template};
 use crate::topology::{HOME, Place, Schema, ServerNo, ShardNo, SubtableNo};
 
 impl Work<'_> {
@@ -19,6 +19,11 @@ impl Work<'_> {
                 (None, None) => Err(Error::proxy("Bifold: a query without a place has no plan.").into()),
             };
         };
+        if plan.effect != Effect::Read
+            && let Some(RefKind::Sharded(located)) = plan.template.refs.first().map(|table| &table.kind)
+        {
+            out.hot = self.hot(located);
+        }
         self.part(&plan.template, server, names, out);
         Ok(())
     }

@@ -96,6 +96,8 @@ pub struct Sharded {
     pub pattern: NamePattern,
     pub id: Option<IdRule>,
     pub unique_per_place: UniquePerPlace,
+    /// Statements of one key value that may be under way.
+    pub hot_limit: u32,
 }
 
 /// The shard of unsharded tables; its number never changes.
@@ -258,6 +260,7 @@ impl Sharded {
             pattern: NamePattern::new(table.pattern.clone()),
             id: table.id.clone(),
             unique_per_place: table.unique_per_place.clone(),
+            hot_limit: table.hot_limit,
         }
     }
 }

@@ -144,6 +144,42 @@ fn nothing_is_kept_of_texts_behind_a_deadlock() {
 }
 
 #[test]
+fn writers_of_one_key_leave_connections_to_others() {
+    with_accounts(|cluster, client| {
+        let hot = on_server(cluster, 0)[0];
+        let other = on_server(cluster, 0)[1];
+        ok(client, "BEGIN");
+        ok(client, &format!("UPDATE account SET money = money + 1 WHERE uid = {hot}"));
+        let port = cluster.proxy().expect("serving").port();
+        let waiting: Vec<_> = (0..40)
+            .map(|_| {
+                let mut writer = login(port);
+                let sql = format!("UPDATE account SET money = money + 1 WHERE uid = {hot}");
+                thread::spawn(move || drop(ok(&mut writer, &sql)))
+            })
+            .collect();
+        // The holder is the fourth.
+        let at_server = || {
+            let running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'UPDATE%account%'";
+            cluster.servers()[0].run(&[running]).expect("listed")[0][0].clone().expect("a count")
+        };
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        while at_server() != "3" && std::time::Instant::now() < end {
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(at_server(), "3");
+        // Other keys feel nothing, and who holds the row passes.
+        let mut beside = login(port);
+        ok(&mut beside, &format!("UPDATE account SET money = money + 1 WHERE uid = {other}"));
+        ok(client, &format!("UPDATE account SET money = money + 1 WHERE uid = {hot}"));
+        ok(client, "COMMIT");
+        waiting.into_iter().for_each(|writer| writer.join().expect("its turn came"));
+        assert_eq!(stored(cluster, hot), MONEY + 42);
+    });
+}
+
+#[test]
 fn savepoints_are_of_the_whole_transaction() {
     with_accounts(|cluster, client| {
         let (a, b) = apart(cluster);

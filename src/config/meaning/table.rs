@@ -7,7 +7,7 @@ use crate::config::written::{Node, Written};
 use crate::config::{Hash, NamePattern, ShardedTable, Table, TableKind, UniquePerPlace};
 
 /// Keys that only a sharded table has.
-const SHARDED_ONLY: [&str; 5] = ["key", "hash", "tables", "id", "unique_per_place"];
+const SHARDED_ONLY: [&str; 6] = ["key", "hash", "tables", "id", "unique_per_place", "hot_limit"];
 
 pub(super) fn table(name: &str, node: &Node, shards: usize, teller: &mut Teller<'_>) -> Option<Table> {
     if node.is_wrong() {
@@ -56,7 +56,8 @@ fn sharded(name: &str, node: &Node, shards: usize, teller: &mut Teller<'_>) -> O
     let host = Host { key: key.text(), shards: u32::try_from(shards).unwrap_or(u32::MAX), subtables: subtables.into() };
     let id = if node.at("id").is_absent() { Some(None) } else { id(node.at("id"), &host, teller).map(Some) };
     let unique_per_place = unique_per_place(node.at("unique_per_place"))?;
-    Some(ShardedTable { key: key.text()?.to_owned(), hash, pattern: pattern?, id: id?, unique_per_place })
+    let hot_limit = u32::try_from(node.at("hot_limit").number()?).ok()?;
+    Some(ShardedTable { key: key.text()?.to_owned(), hash, pattern: pattern?, id: id?, unique_per_place, hot_limit })
 }
 
 fn pattern(table: &str, node: &Node, teller: &mut Teller<'_>) -> Option<NamePattern> {
