@@ -33,6 +33,7 @@ mod predicate;
 pub mod print;
 mod scatter;
 mod select;
+mod star;
 mod survey;
 mod write;
 

@@ -4,6 +4,7 @@
 
 use super::function::is_aggregate;
 use super::order;
+use super::star;
 use super::survey::{Env, FoundKind, Survey};
 use super::{Cut, Item, Patch, Recipe, Template, Wide, Window};
 use crate::error::{Error, Result};
@@ -45,7 +46,7 @@ pub(super) fn draft(survey: &Survey<'_>, query: &Query) -> Result<Draft> {
         false if query.order_by.is_empty() => Recipe::Chain,
         false => Recipe::Sort(order::keys(survey, query, select)?),
     };
-    let mut cuts = Vec::new();
+    let mut cuts = star::cuts(survey, select);
     if let Recipe::Sort(keys) = &recipe {
         // Behind the client's own columns, and taken away again by the merge.
         let hidden: String = keys.iter().map(|key| format!(", {}", key.expr)).collect();

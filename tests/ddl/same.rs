@@ -1,7 +1,7 @@
 //! DDL through the proxy and on one plain server: the same answers, errors and warnings, and
 //! afterwards the same tables.
 
-use crate::common::{Both, Mask, Protocol, on_each_server, on_each_server_by};
+use crate::common::{Answer, Both, Client, Login, Mask, Protocol, on_each_server, on_each_server_by};
 
 const TABLES: &str = "[schema.mall.table.orders]\nkey = \"uid\"\ntables = 4\n\n\
                       [schema.mall.table.item]\nkey = \"uid\"\ntables = 4\nid = \"id\"\n\n\
@@ -177,4 +177,38 @@ fn rows_of_one_definition(both: &mut Both) {
     second.run("SELECT * FROM orders WHERE uid = 2");
     both.run("DROP TABLE orders");
     second.run("INSERT INTO orders VALUES (2, 2)");
+}
+
+/// Some subtables are altered and some are not, as in the middle of an ALTER: rows are right or there
+/// is an error, and no value stands in another's column.
+#[test]
+fn columns_are_read_by_name_while_subtables_differ() {
+    on_each_server(TABLES, |both| {
+        both.each("CREATE TABLE orders (uid INT NOT NULL, a INT, b INT, c VARCHAR(9))");
+        both.each(
+            "INSERT INTO orders VALUES (1, 10, 100, 'x'), (2, 20, 200, 'y'), (3, 30, 300, 'z'), (4, 40, 400, NULL)",
+        );
+        both.run("SELECT * FROM orders ORDER BY uid");
+        let root = Login::new("root", "", Some("mall_0"));
+        let mut root = Client::login(both.ports.0, &root).expect("connected").expect("root");
+        let altered = |root: &mut Client, change: &str| {
+            for n in 0..2 {
+                let answer = root.query(format!("ALTER TABLE orders_000{n} {change}"));
+                assert!(matches!(answer[0], Answer::Ok(_)), "{change}: {answer:?}");
+            }
+        };
+        altered(&mut root, "MODIFY b INT FIRST");
+        for query in [
+            "SELECT * FROM orders",
+            "SELECT o.*, o.a FROM orders o ORDER BY b DESC",
+            "SELECT * FROM orders ORDER BY uid LIMIT 3",
+        ] {
+            both.run(query);
+        }
+        altered(&mut root, "ADD COLUMN d INT DEFAULT 5 AFTER a");
+        both.run("SELECT * FROM orders ORDER BY uid");
+        altered(&mut root, "DROP COLUMN c");
+        let answer = both.proxied.query("SELECT * FROM orders ORDER BY uid");
+        assert!(matches!(&answer[0], Answer::Err(error) if error.code == 1054), "{answer:?}");
+    });
 }
