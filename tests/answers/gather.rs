@@ -62,7 +62,7 @@ fn all<S: AsRef<str>>(both: &mut Both, statements: &[S]) {
 
 /// Whether a column that is sorted or joined through a table of the server's own is still called part of
 /// a key, or filled by the clock, depends on the way that the optimizer goes.
-fn is_of_the_plan(difference: &str) -> bool {
+pub fn is_of_the_plan(difference: &str) -> bool {
     const FLAGS: u32 = 0x0002 | 0x0004 | 0x0008 | 0x0400 | 0x2000 | 0x4000;
     let Some((_, flags)) = difference.split_once(": flags: ") else { return false };
     let bits = |text: &str| u32::from_str_radix(text.trim_matches('"').trim_start_matches("0x"), 16).ok();
