@@ -320,22 +320,31 @@ impl Client {
             }
             return Err(self.begin_again().await);
         }
-        // It was planned for places that rows have left.
-        if sharing.retired.load(Ordering::Relaxed) && planned.plan.asks_servers() {
-            return if self.hold.is_free() { Ok(Flow::Held) } else { Err(self.begin_again().await) };
-        }
         if matches!(planned.plan, Plan::Ddl(_)) && sharing.expanding.load(Ordering::Relaxed) {
             return Err(Error::refused(
                 "Bifold: definitions can't be changed while the databases are being doubled: try again when `bifold expand status` says that it is done.",
             ));
         }
         let transacts = self.hold.in_transaction() || !self.settings.autocommit;
-        if !planned.plan.needs_pass(transacts) {
-            let held = sharing.gate.holds_reads() && planned.plan.asks_servers();
-            return Ok(if held { Flow::Held } else { Flow::Done });
+        let needs_pass = planned.plan.needs_pass(transacts);
+        if needs_pass {
+            self.pass = sharing.gate.enter();
+            if self.pass.is_none() {
+                return Ok(Flow::Held);
+            }
         }
-        self.pass = sharing.gate.enter();
-        Ok(if self.pass.is_some() { Flow::Done } else { Flow::Held })
+        let asks = needs_pass || planned.plan.asks_servers();
+        // Looked at behind the gate, which opens after another engine has come: then it was planned
+        // for places that rows have left.
+        if asks && sharing.retired.load(Ordering::SeqCst) {
+            if !self.hold.is_free() {
+                return Err(self.begin_again().await);
+            }
+            self.pass = None;
+            return Ok(Flow::Held);
+        }
+        let held = asks && !needs_pass && sharing.gate.holds_reads();
+        Ok(if held { Flow::Held } else { Flow::Done })
     }
 
     /// What the session holds belongs to a layout that is no longer in force.

@@ -129,6 +129,7 @@ impl Conn {
                 answer.rows.first().and_then(|row| std::str::from_utf8(row.first()?.as_ref()?).ok()?.parse().ok())
             }
             Err(error) if fence::UNFENCED.contains(&error.code()) => None,
+            Err(error) if fence::DENIED.contains(&error.code()) => return Err(fence::denied(server, &error)),
             Err(error) => return Err(error),
         };
         fence.admit(server, version)

@@ -75,5 +75,15 @@ impl Fence {
 /// Read only, for now: drivers try again.
 const FENCED: (u16, &[u8; 5]) = (1290, b"40001");
 
-/// No such table, no such database, no right to read it: nothing was ever moved here.
+/// No such table, no such database: nothing was ever moved here.
 pub(super) const UNFENCED: [u16; 2] = [1146, 1049];
+
+/// No right to read it.
+pub(super) const DENIED: [u16; 2] = [1142, 1044];
+
+pub(super) fn denied(server: &str, error: &Error) -> Error {
+    let text = format!(
+        "Bifold: the account has no rights on `bifold`.* of server {server}, which [meta] needs on every server: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `bifold`.* to it there."
+    );
+    Error::operator(text).because(error)
+}
