@@ -79,6 +79,39 @@ fn the_mysql_command_line_works() {
 }
 
 #[test]
+fn compressed_connections_work() {
+    behind_the_proxy(|port| {
+        for client in command_lines() {
+            // MySQL's own client then takes no connection that is not compressed.
+            let mysqls = client.is_absolute();
+            let compress = if mysqls { "--compression-algorithms=zlib" } else { "--compress" };
+            let say = |sql: &str| {
+                let mut command = Command::new(&client);
+                command.args(["--no-defaults", "-h127.0.0.1", &format!("-P{port}"), &format!("-u{APP_USER}")]);
+                command.args([&format!("-p{APP_PASSWORD}"), compress, "-N", "mall", "-e", sql]);
+                must_succeed(
+                    &format!("{} {compress} -e '{}'", client.display(), &sql[..sql.len().min(80)]),
+                    command.output(),
+                )
+            };
+            assert_eq!(say("SELECT 1"), "1\n");
+            say("DROP TABLE IF EXISTS big");
+            say("CREATE TABLE big (id INT PRIMARY KEY, c LONGTEXT)");
+            let text: String =
+                (0..100_000).map(|at: u32| char::from(b'a' + ((at % 7 * 31 + at / 13) % 26) as u8)).collect();
+            say(&format!("INSERT INTO big VALUES (1, '{text}')"));
+            assert_eq!(say("SELECT c FROM big"), format!("{text}\n"));
+            assert_eq!(say("SELECT LENGTH(REPEAT(c, 30)), REPEAT(c, 30) = REPEAT('x', 10) FROM big"), "3000000\t0\n");
+            assert_eq!(say("SELECT REPEAT(c, 30) FROM big").len(), 3_000_001);
+            assert!(say("SELECT 1; SELECT 2; SELECT nosuch IS NULL FROM (SELECT NULL AS nosuch) x").ends_with("1\n"));
+            if !mysqls {
+                assert!(say("\\s").contains("Compressed"));
+            }
+        }
+    });
+}
+
+#[test]
 fn the_python_drivers_work() {
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/python/pymysql").exists();
     if !installed {

@@ -23,11 +23,12 @@ use crate::wire::login::{self, Offer};
 use crate::wire::tls::Acceptor;
 
 /// Each of these is honoured; TLS comes with a certificate.
-const OFFERED: [Capabilities; 19] = [
+const OFFERED: [Capabilities; 20] = [
     Capabilities::LONG_PASSWORD,
     Capabilities::FOUND_ROWS,
     Capabilities::LONG_FLAG,
     Capabilities::CONNECT_WITH_DB,
+    Capabilities::COMPRESS,
     Capabilities::ODBC,
     Capabilities::LOCAL_FILES,
     Capabilities::IGNORE_SPACE,
@@ -109,6 +110,10 @@ pub async fn log_in(
         }
     }
     client.reply_ok().await?;
+    // 4. All that follows compressed, if the client wants it
+    if admitted.capabilities.has(Capabilities::COMPRESS) {
+        client.wire = client.wire.compress()?;
+    }
     Ok(Some((client, login)))
 }
 

@@ -12,6 +12,7 @@ use tokio::net::TcpStream;
 use crate::error::{Blame, Error, Result, code};
 use crate::protocol::packet::{self, HEADER, Header, MAX_PACKET};
 use crate::wire::buffer::{self, Buffer, LARGE};
+use crate::wire::compressed::Compressed;
 use crate::wire::stream::Stream;
 
 /// Who is at the other end; decides what a broken connection is called and whose fault it is.
@@ -100,7 +101,11 @@ impl Framed {
     }
 
     pub fn is_tls(&self) -> bool {
-        matches!(self.stream, Stream::Tls(_))
+        match &self.stream {
+            Stream::Plain(_) => false,
+            Stream::Tls(_) => true,
+            Stream::Compressed(compressed) => matches!(compressed.inner(), Stream::Tls(_)),
+        }
     }
 
     pub fn max_packet(&self) -> usize {
@@ -116,6 +121,9 @@ impl Framed {
     /// A command is about to be read or sent: sequence numbers start again.
     pub fn begin_command(&mut self) {
         self.sequence = 0;
+        if let Stream::Compressed(compressed) = &mut self.stream {
+            compressed.begin_command();
+        }
     }
 
     /// The number of the next packet, read or queued.
@@ -295,8 +303,8 @@ impl Framed {
         self.rest();
         match &mut self.stream {
             Stream::Plain(tcp) => tcp.readable().await.map_err(|error| self.broken(error)),
-            Stream::Tls(_) => {
-                // TLS may hold bytes already, so only reading tells; a command mostly fits.
+            Stream::Tls(_) | Stream::Compressed(_) => {
+                // They may hold bytes already, so only reading tells; a command mostly fits.
                 let mut first = [0; 512];
                 let count = self.stream.read(&mut first).await.map_err(|error| self.broken(error))?;
                 self.input.append(&first[..count]);
@@ -439,6 +447,18 @@ impl Framed {
         let kept = self.kept.take()?;
         self.output = kept.before;
         (kept.bytes.len() <= kept.most).then_some(kept.bytes)
+    }
+
+    /// After the login, where both sides want it: all that follows is compressed. Nothing may be
+    /// queued or read ahead.
+    pub fn compress(self) -> Result<Self> {
+        if !self.input.is_empty() || !self.output.is_empty() {
+            return Err(crate::protocol::payload::malformed());
+        }
+        let mut framed =
+            Framed::over(Stream::Compressed(Box::new(Compressed::over(self.stream))), self.peer, self.max_packet);
+        framed.sequence = self.sequence;
+        Ok(framed)
     }
 
     /// Ends the connection politely; what is queued is not sent.

@@ -2,6 +2,7 @@
 //! In and out go payloads, or the raw bytes of replies; what they mean is `protocol`'s.
 
 mod buffer;
+mod compressed;
 mod framed;
 mod stream;
 

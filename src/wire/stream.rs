@@ -1,4 +1,4 @@
-//! A TCP stream, plain or under TLS, of either side.
+//! A TCP stream, plain or under TLS, compressed or not, of either side.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,10 +8,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsStream;
 
+use super::compressed::Compressed;
+
 #[derive(Debug)]
 pub(crate) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    /// Over one of the others.
+    Compressed(Box<Compressed>),
 }
 
 impl Stream {
@@ -19,6 +23,7 @@ impl Stream {
         match self {
             Stream::Plain(tcp) => tcp,
             Stream::Tls(tls) => tls.get_ref().0,
+            Stream::Compressed(compressed) => compressed.inner().tcp(),
         }
     }
 
@@ -27,6 +32,8 @@ impl Stream {
         match self {
             Stream::Plain(tcp) => tcp.read(room).await,
             Stream::Tls(tls) => tls.read(room).await,
+            // Boxed: these futures hold one of the other kinds, and are rare.
+            Stream::Compressed(compressed) => Box::pin(compressed.read(room)).await,
         }
     }
 
@@ -37,6 +44,7 @@ impl Stream {
             (Stream::Plain(tcp), [part]) => tcp.write(part).await?,
             (Stream::Plain(tcp), parts) => tcp.write_vectored(parts).await?,
             (Stream::Tls(tls), parts) => tls.write_vectored(parts).await?,
+            (Stream::Compressed(compressed), parts) => Box::pin(compressed.write(parts)).await?,
         };
         if written == 0 {
             return Err(io::ErrorKind::WriteZero.into());
@@ -49,6 +57,7 @@ impl Stream {
         match self {
             Stream::Plain(_) => Ok(()),
             Stream::Tls(tls) => tls.flush().await,
+            Stream::Compressed(compressed) => Box::pin(compressed.flush()).await,
         }
     }
 
@@ -56,6 +65,7 @@ impl Stream {
     /// system call is made unless the kernel reported something.
     pub(crate) fn is_quiet(&mut self) -> bool {
         match self {
+            Stream::Compressed(compressed) => compressed.is_quiet(),
             Stream::Plain(tcp) => {
                 matches!(tcp.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
             }
@@ -74,6 +84,10 @@ impl Stream {
         let _ = match self {
             Stream::Plain(tcp) => tcp.shutdown().await,
             Stream::Tls(tls) => tls.shutdown().await,
+            Stream::Compressed(compressed) => {
+                Box::pin(compressed.shutdown()).await;
+                Ok(())
+            }
         };
     }
 }

@@ -99,7 +99,7 @@ impl Framed {
         let shell = Shell { peer: self.peer, sequence: self.sequence(), max_packet: self.max_packet() };
         match self.stream {
             Stream::Plain(tcp) if quiet => Ok((tcp, shell)),
-            Stream::Plain(_) | Stream::Tls(_) => Err(malformed()),
+            Stream::Plain(_) | Stream::Tls(_) | Stream::Compressed(_) => Err(malformed()),
         }
     }
 }
