@@ -157,6 +157,7 @@ impl World {
             strict: true,
             instant: Some((1_750_000_000, 0)),
             in_transaction: false,
+            blocks: true,
             weights: &self.weights,
             ids: &self.ids,
         };

@@ -255,3 +255,63 @@ fn a_server_that_stalls_or_dies_while_rows_are_gathered_costs_that_statement() {
         assert_eq!(answers(&mut app, JOIN).as_deref(), Some("99"));
     });
 }
+
+#[test]
+fn a_server_that_dies_under_a_query_over_all_places_ends_it_with_an_error() {
+    with_durable_cluster(|cluster| {
+        for sql in [
+            "SELECT uid, n FROM t ORDER BY n, uid",
+            "SELECT uid, n FROM t",
+            "SELECT n, COUNT(*) FROM t GROUP BY n",
+            "SELECT uid FROM t ORDER BY uid LIMIT 5",
+        ] {
+            let mut app = enter(cluster);
+            let whole = eventually("served", || match app.query(sql).remove(0) {
+                Answer::Rows(set) => Some(set.rows),
+                Answer::Ok(_) | Answer::Err(_) | Answer::Lost(_) => None,
+            });
+            cluster.servers()[0].stall();
+            app.command(3, sql.as_bytes());
+            // A newcomer's login is served behind it: by then it hangs on what is stalled.
+            drop(enter(cluster));
+            cluster.server_mut(0).kill();
+            let asked = Instant::now();
+            let answers = app.answers(false);
+            match answers.as_slice() {
+                [Answer::Err(_)] => {}
+                // It had answered already.
+                [Answer::Rows(set)] => assert_eq!(set.rows, whole, "{sql}"),
+                other => panic!("{sql}: {other:?}"),
+            }
+            assert!(asked.elapsed() < Duration::from_secs(15), "{sql}: it took {:?}", asked.elapsed());
+            cluster.server_mut(0).restart().expect("it starts again");
+            let again = eventually("served again", || match app.query(sql).remove(0) {
+                Answer::Rows(set) => Some(set.rows),
+                Answer::Ok(_) | Answer::Err(_) | Answer::Lost(_) => None,
+            });
+            assert_eq!(again, whole, "{sql}");
+        }
+    });
+}
+
+#[test]
+fn a_client_that_leaves_a_query_over_all_places_ends_it_everywhere() {
+    with_durable_cluster(|cluster| {
+        // More than fits into all buffers on the way.
+        let sql = "SELECT uid, REPEAT('leaving', 100000) AS long_text FROM t ORDER BY n, uid";
+        let mut app = enter(cluster);
+        app.command(3, sql.as_bytes());
+        app.read_packet().expect("it begins");
+        drop(app);
+        for server in cluster.servers() {
+            eventually("its query is gone", || {
+                let sql = "SELECT 1 FROM information_schema.processlist WHERE info LIKE '%leaving%' AND \
+                           info NOT LIKE '%processlist%'";
+                server.run(&[sql]).expect("it answers").is_empty().then_some(())
+            });
+        }
+        let mut next = enter(cluster);
+        let answer = next.query("SELECT COUNT(*), SUM(n) FROM t").remove(0);
+        assert_eq!(answer.text(), [[Some("100".to_owned()), Some("0".to_owned())]]);
+    });
+}

@@ -2,6 +2,7 @@
 //! settings share one [`State`] and compare it by pointer. The difference of two states is one
 //! SET statement. No I/O: `execute` reads values back from a server and asks for the next state.
 
+pub mod merged;
 pub mod state;
 pub mod variables;
 

@@ -10,7 +10,7 @@ use super::names;
 use super::spread::servers;
 use super::statement::Running;
 use crate::error::{Error, Result};
-use crate::merge::{Layout, Sorter};
+use crate::merge::{Budget, Layout, Sorter};
 use crate::plan::{Choice, Effect};
 use crate::protocol::binary::ValueType;
 use crate::protocol::payload::{Reader, put_lenenc};
@@ -34,13 +34,14 @@ pub(super) async fn choose(
     let conns = client.hold.several(&running.engine.servers, &servers, need).await?;
     let budget = BUDGET / servers.len().max(1);
     let asked = conns.into_iter().zip(&servers).map(|(conn, server)| {
-        let sorter = Sorter::new(&choice.keys, Some(wanted), budget);
+        let budget = Budget::new(budget, &running.engine.holdings);
+        let sorter = Sorter::new(&choice.keys, choice.keys.len(), Some(wanted), budget);
         on_one(conn, batch::texts(routed, *server), routed, sorter)
     });
     // 2. Taken in order
     let mut sorters = join_all(asked).await.into_iter().collect::<Result<Vec<Sorter>>>()?.into_iter();
     let Some(mut all) = sorters.next() else { return Ok(Vec::new()) };
-    sorters.for_each(|other| all.join(other));
+    sorters.try_for_each(|other| all.join(other))?;
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     all.finish().take(wanted).map(|row| chosen(&row, choice)).collect()
 }

@@ -20,6 +20,7 @@ use crate::catalog::{Catalog, Rows, Source, TableName};
 use crate::config::{Config, User};
 use crate::context::States;
 use crate::error::{Error, Result};
+use crate::merge::Holdings;
 use crate::plan::cache::PlanCache;
 use crate::plan::load::Load;
 use crate::plan::{Plan, Planned};
@@ -53,6 +54,8 @@ pub struct Engine {
     pub sites: Semaphore,
     /// How many files whose lines are parted may be under way.
     pub loads: Semaphore,
+    /// What they hold in memory.
+    pub holdings: Arc<Holdings>,
     /// What the servers are.
     pub profile: Arc<Profile>,
     pub coordinator: Arc<Coordinator>,
@@ -119,6 +122,7 @@ impl Engine {
             weights: Arc::default(),
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             sites: Semaphore::new(fan_outs(config.backend.connections)),
+            holdings: super::scatter::holdings(),
             turns: Arc::default(),
             loads: Semaphore::new(LOADS),
             swept: Swept::default(),
@@ -161,6 +165,7 @@ impl Engine {
             fan_outs: Semaphore::new(fan_outs(config.backend.connections)),
             sites: Semaphore::new(fan_outs(config.backend.connections)),
             loads: Semaphore::new(LOADS),
+            holdings: self.holdings.clone(),
             turns: self.turns.clone(),
             swept: Swept::default(),
             config,
@@ -240,7 +245,7 @@ impl Engine {
         }
         let template = match &planned.plan {
             Plan::Single(single) => &single.template,
-            Plan::Scatter(scatter) => &scatter.plain,
+            Plan::Scatter(scatter) => &scatter.wide.plain,
             Plan::Gather(gather) => &gather.template,
             Plan::Insert(insert) => &insert.template,
             Plan::WriteScatter(scatter) => &scatter.template,

@@ -10,7 +10,7 @@ use super::ids::Stash;
 use super::{ddl, gather, insert_select, load, local, prepare, scatter, several, single, spread};
 use crate::error::{Error, Result};
 use crate::plan::cache::{self, Versions};
-use crate::plan::{self, Outcome, Plan, Planned, Scene, WriteScatter};
+use crate::plan::{self, Outcome, Plan, Planned, Scene, Wide, WriteScatter};
 use crate::protocol::execute::{Bindings, Execute};
 use crate::route::{self, Chosen, Facts, RouteError, Routed, Statement};
 use crate::sql::fingerprint::Fingerprint;
@@ -284,6 +284,18 @@ impl Running<'_> {
         self.completed(client, |facts| route::sample(self.planned, &self.statement, facts, routed)).await
     }
 
+    /// The texts for servers, one for each place.
+    pub async fn route_alone(&self, client: &Client, routed: &mut Routed) -> Result<()> {
+        let alone =
+            |facts: &Facts<'_>| route::route(self.planned, &self.statement, &Facts { blocks: false, ..*facts }, routed);
+        self.completed(client, alone).await
+    }
+
+    /// Texts that tell whether places may share texts.
+    pub async fn probe(&self, client: &Client, plan: &Wide, routed: &mut Routed) -> Result<()> {
+        self.completed(client, |facts| route::probe(plan, &self.statement, facts, routed)).await
+    }
+
     /// What routing lacks is fetched, and it is done again.
     async fn completed(
         &self,
@@ -319,6 +331,7 @@ pub(super) fn facts<'a>(client: &'a Client, engine: &'a Engine, ids: &'a Stash<'
         connection: client.connection_charset(),
         instant: (!client.has_instant()).then(now),
         in_transaction: client.hold.in_transaction() || !client.autocommit() || client.hold.is_bound(),
+        blocks: true,
         weights: &engine.weights,
         ids,
     }

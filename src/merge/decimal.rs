@@ -2,6 +2,12 @@
 
 use std::cmp::Ordering;
 
+/// Decimal digits in a word of a server's number.
+const WORD: usize = 9;
+
+/// A DECIMAL has at most so many digits.
+const LONGEST: usize = 65;
+
 /// A sum so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum {
@@ -44,6 +50,47 @@ impl Sum {
             self.digits.splice(0..0, std::iter::repeat_n(0, scale - self.scale));
             self.scale = scale;
         }
+    }
+
+    /// This divided by a count as AVG does it, with so many digits behind the point: servers compute a
+    /// quotient in words of nine digits, cut it behind the last one, and round that. `None`: more
+    /// digits than servers have.
+    pub fn average(&self, count: u64, decimals: usize) -> Option<String> {
+        let words = self.scale.div_ceil(WORD) * WORD;
+        let wanted = decimals.saturating_sub(self.scale).saturating_sub(words - self.scale);
+        let scale = (words + wanted).div_ceil(WORD) * WORD;
+        let mut quotient = Sum { negative: self.negative, digits: Vec::new(), scale };
+        let mut rest: u128 = 0;
+        let zeros = std::iter::repeat_n(0, scale.checked_sub(self.scale)?);
+        for digit in self.digits.iter().rev().copied().chain(zeros) {
+            rest = rest * 10 + u128::from(digit);
+            quotient.digits.push(u8::try_from(rest / u128::from(count)).ok()?);
+            rest %= u128::from(count);
+        }
+        quotient.digits.reverse();
+        quotient.round(decimals);
+        let used = quotient.digits.iter().rposition(|digit| *digit != 0).map_or(0, |last| last + 1);
+        (used <= LONGEST).then(|| quotient.text())
+    }
+
+    /// Half away from zero.
+    fn round(&mut self, scale: usize) {
+        if scale >= self.scale {
+            return self.rescale(scale);
+        }
+        let cut = self.scale - scale;
+        self.digits.resize(self.digits.len().max(cut + 1), 0);
+        let up = self.digits[cut - 1] >= 5;
+        self.digits.drain(..cut);
+        self.scale = scale;
+        if up {
+            add(&mut self.digits, &[1]);
+        }
+    }
+
+    /// The bytes that it holds.
+    pub fn size(&self) -> usize {
+        self.digits.capacity()
     }
 
     pub fn text(&self) -> String {
@@ -118,6 +165,23 @@ mod tests {
         assert_eq!(sum(&["-5", "10.5", "-100"]), "-94.5");
         let mut sum = Sum::default();
         assert!(!sum.add("") && !sum.add("1e5") && !sum.add("x"));
+    }
+
+    #[test]
+    fn averages_have_the_digits_that_servers_give_them() {
+        let average = |sum: &str, count, decimals| {
+            let mut own = Sum::default();
+            assert!(own.add(sum));
+            own.average(count, decimals).expect("an average")
+        };
+        assert_eq!(average("5", 3, 4), "1.6667");
+        assert_eq!(average("-5", 3, 4), "-1.6667");
+        assert_eq!(average("0.00", 7, 6), "0.000000");
+        assert_eq!(average("10", 2, 4), "5.0000");
+        assert_eq!(average("1.50", 4, 6), "0.375000");
+        // Nine digits are all that there are: what would be behind is cut, not rounded.
+        assert_eq!(average("2.00000", 3, 9), "0.666666666");
+        assert_eq!(average("2.000000", 3, 10), "0.6666666667");
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! Sort keys as bytes: a key is smaller than another exactly where its bytes are, so that rows are
 //! sorted by comparing bytes alone. NULL comes first, as on MySQL; DESC turns all bits around.
 
-use crate::plan::SortKey;
 use crate::value::Value;
 
 /// Appends a value's key. What two keys of one result have in common is their type.
-pub(super) fn put(value: &Value<'_>, order: &SortKey, out: &mut Vec<u8>) {
+pub(super) fn put(value: &Value<'_>, pads: Option<&[u8]>, descending: bool, out: &mut Vec<u8>) {
     let start = out.len();
     match value {
         Value::Null => out.push(0),
         value => {
             out.push(1);
-            present(value, order.pads, out);
+            present(value, pads, out);
         }
     }
-    if order.descending {
+    if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 }
@@ -118,7 +117,7 @@ mod tests {
 
     fn key(value: &Value<'_>, pads: Option<&'static [u8]>, descending: bool) -> Vec<u8> {
         let mut out = Vec::new();
-        put(value, &SortKey { expr: "".into(), pads, descending }, &mut out);
+        put(value, pads, descending, &mut out);
         out
     }
 

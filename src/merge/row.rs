@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::protocol::binary::{self, ValueType};
 use crate::protocol::column::ColumnType;
-use crate::protocol::payload::Reader;
+use crate::protocol::payload::{NULL, Reader};
 use crate::protocol::result_set::Format;
 use crate::value::Value;
 
@@ -40,44 +40,139 @@ impl Layout {
     /// All cells of a row.
     pub(super) fn cells<'r>(&self, row: &'r [u8]) -> Result<Vec<Cell<'r>>> {
         let mut reader = Reader::new(row);
-        let nulls = match self.format {
-            Format::Text => &[][..],
-            Format::Binary => {
-                reader.u8()?;
-                reader.take(bitmap_len(self.types.len()))?
-            }
-        };
+        let nulls = self.nulls(&mut reader)?;
         let mut cells = Vec::with_capacity(self.types.len());
         for (column, of) in self.types.iter().enumerate() {
             let start = row.len() - reader.len();
-            let value = match self.format {
-                Format::Text => match reader.text_value()? {
-                    None => Value::Null,
-                    Some(bytes) => text_value(bytes, *of)?,
-                },
-                Format::Binary if is_null(nulls, column) => Value::Null,
-                Format::Binary => binary::read(&mut reader, *of, "binary")?,
-            };
+            let value = self.value(&mut reader, nulls, column, *of)?;
             let end = if value == Value::Null { start } else { row.len() - reader.len() };
             cells.push(Cell { bytes: start..end, value });
         }
         Ok(cells)
     }
 
-    /// The row without its columns from `columns` on, which its cells say where they begin.
-    pub(super) fn cut(&self, row: &[u8], cells: &[Cell<'_>], columns: usize) -> Vec<u8> {
-        let end = cells.get(columns).map_or(row.len(), |cell| cell.bytes.start);
+    /// Tells the cells from column `columns` on, numbered from 0; gives where they begin.
+    pub(super) fn hidden<'r>(
+        &self,
+        row: &'r [u8],
+        columns: usize,
+        mut tell: impl FnMut(usize, Value<'r>),
+    ) -> Result<usize> {
+        let mut reader = Reader::new(row);
+        let nulls = self.nulls(&mut reader)?;
+        let mut end = row.len();
+        for (column, of) in self.types.iter().enumerate() {
+            if column == columns {
+                end = row.len() - reader.len();
+            }
+            if column < columns && self.format == Format::Text {
+                reader.text_value()?;
+                continue;
+            }
+            let value = self.value(&mut reader, nulls, column, *of)?;
+            if column >= columns {
+                tell(column - columns, value);
+            }
+        }
+        Ok(end)
+    }
+
+    /// The row without its columns from `columns` on, which begin at `end`.
+    pub(super) fn cut_at(&self, row: &[u8], end: usize, columns: usize, out: &mut Vec<u8>) {
         match self.format {
-            Format::Text => row[..end].to_vec(),
+            Format::Text => out.extend_from_slice(&row[..end]),
             Format::Binary => {
                 let values = 1 + bitmap_len(self.types.len());
-                let nulls: Vec<bool> = cells[..columns].iter().map(|cell| cell.value == Value::Null).collect();
-                let mut cut = binary_head(&nulls);
-                cut.extend_from_slice(&row[values..end]);
-                cut
+                out.extend_from_slice(&row[..1 + bitmap_len(columns)]);
+                // Bits of columns that are no longer there.
+                let used = (columns + 2) % 8;
+                if let Some(last) = out.last_mut().filter(|_| used > 0) {
+                    *last &= (1 << used) - 1;
+                }
+                out.extend_from_slice(&row[values..end]);
             }
         }
     }
+
+    /// The row without its columns from `columns` on, which its cells say where they begin.
+    pub(super) fn cut(&self, row: &[u8], cells: &[Cell<'_>], columns: usize) -> Vec<u8> {
+        let end = cells.get(columns).map_or(row.len(), |cell| cell.bytes.start);
+        let mut out = Vec::with_capacity(end);
+        self.cut_at(row, end, columns, &mut out);
+        out
+    }
+
+    /// A row as another layout has it.
+    pub fn reshaped(&self, row: &[u8], other: &Layout) -> Result<Vec<u8>> {
+        self.shown_as(other, row, &self.cells(row)?, self.types.len())
+    }
+
+    /// The first columns of a row as another layout has them.
+    pub(super) fn shown_as(&self, shown: &Layout, row: &[u8], cells: &[Cell<'_>], columns: usize) -> Result<Vec<u8>> {
+        if shown.types.len() != columns {
+            return Err(odd());
+        }
+        if self.types[..columns] == shown.types[..] {
+            return Ok(self.cut(row, cells, columns));
+        }
+        let cells = &cells[..columns];
+        let mut out = match self.format {
+            Format::Text => Vec::new(),
+            Format::Binary => binary_head(&cells.iter().map(|cell| cell.value == Value::Null).collect::<Vec<_>>()),
+        };
+        for (column, cell) in cells.iter().enumerate() {
+            match (&cell.value, self.format) {
+                (Value::Null, Format::Text) => out.push(NULL),
+                (Value::Null, Format::Binary) => {}
+                _ => put_as(self.format, cell, row, [self.types[column], shown.types[column]], &mut out)?,
+            }
+        }
+        Ok(out)
+    }
+
+    /// A column's type, if there is such a column.
+    pub(super) fn of(&self, column: usize) -> ValueType {
+        self.types.get(column).copied().unwrap_or(ValueType { kind: ColumnType::Null, unsigned: false })
+    }
+
+    fn nulls<'r>(&self, reader: &mut Reader<'r>) -> Result<&'r [u8]> {
+        match self.format {
+            Format::Text => Ok(&[]),
+            Format::Binary => {
+                reader.u8()?;
+                reader.take(bitmap_len(self.types.len()))
+            }
+        }
+    }
+
+    fn value<'r>(&self, reader: &mut Reader<'r>, nulls: &[u8], column: usize, of: ValueType) -> Result<Value<'r>> {
+        match self.format {
+            Format::Text => match reader.text_value()? {
+                None => Ok(Value::Null),
+                Some(bytes) => text_value(bytes, of),
+            },
+            Format::Binary if is_null(nulls, column) => Ok(Value::Null),
+            Format::Binary => binary::read(reader, of, "binary"),
+        }
+    }
+}
+
+/// Puts a value under another type that it may have had elsewhere.
+pub(super) fn put_as(
+    format: Format,
+    cell: &Cell<'_>,
+    row: &[u8],
+    [from, to]: [ValueType; 2],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let width = |of: ValueType| binary::integer_width(of.kind);
+    match (&cell.value, width(from), width(to)) {
+        _ if from.is_sent_as(to, format) => out.extend_from_slice(&row[cell.bytes.clone()]),
+        (Value::Int(int), Some(_), Some(width)) => out.extend_from_slice(&int.to_le_bytes()[..width]),
+        (Value::UInt(int), Some(_), Some(width)) => out.extend_from_slice(&int.to_le_bytes()[..width]),
+        _ => return Err(odd()),
+    }
+    Ok(())
 }
 
 /// What stands before the values of a binary row.

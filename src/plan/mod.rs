@@ -22,12 +22,16 @@ pub mod cache;
 pub mod catalogue;
 mod choice;
 pub mod ddl;
+mod driver;
+mod fits;
 mod function;
 pub mod gather;
+mod group;
 pub mod image;
 mod insert;
 pub mod load;
 pub mod local;
+mod number;
 mod order;
 mod predicate;
 pub mod print;
@@ -37,6 +41,7 @@ mod star;
 mod survey;
 mod write;
 
+pub use fits::{Fits, Question};
 pub use survey::Scene;
 
 /// What became of planning.
@@ -265,6 +270,8 @@ pub enum Patch {
     OwnBehind {
         joined: bool,
     },
+    /// A list of the driver's keys: for each place those of its values that can be there.
+    Share(Item),
     /// LIMIT for a part: as many rows as the merge skips and takes together.
     Limit,
     /// What routing has to say there: the number of a part, the rows that were chosen.
@@ -329,6 +336,16 @@ pub struct KeyMatch {
     pub null_safe: bool,
 }
 
+impl KeyMatch {
+    /// The one list of its values, of which each place needs only those that can be there.
+    pub fn shared_list(&self) -> Option<Item> {
+        match self.values.as_slice() {
+            [ValueSource::List(item)] if !self.null_safe => Some(*item),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyColumn {
     /// The sharding key.
@@ -349,6 +366,8 @@ pub enum ValueSource {
     Rows { item: Item, value: u16 },
     /// The session's LAST_INSERT_ID().
     LastInsertId,
+    /// The key of the driving table's row, whatever it is: only while co-located tables are looked for.
+    Driver,
 }
 
 /// A statement for one server.
@@ -370,32 +389,39 @@ pub struct Single {
 /// A query without a place.
 #[derive(Debug)]
 pub struct Scatter {
-    /// The client's own statement, for its metadata.
-    pub plain: Template,
     pub wide: Wide,
 }
 
 /// How a query runs over several places.
 #[derive(Debug)]
 pub struct Wide {
-    /// The statement for one place; one reference is sharded, the others are reference tables.
+    /// The statement for one place, with the hidden columns. Its sharded references are co-located,
+    /// the others are reference tables.
     pub template: Template,
+    /// The client's own, for one place: what columns look like may depend on every clause.
+    pub plain: Template,
+    /// The reference whose places are read: each row of the result has a row of it.
+    pub driver: RefNo,
     pub recipe: Recipe,
     /// LIMIT.
     pub window: Option<Window>,
     /// All places get one instant.
     pub clock: bool,
+    pub effect: Effect,
+    /// Why each place gets a text of its own; `None`: places of a server share texts.
+    pub alone: Option<&'static str>,
+    pub fits: Fits,
 }
 
-/// How the rows of the places become one result.
+/// How the rows of the places become one result. Hidden columns stand behind the client's own.
 #[derive(Debug)]
 pub enum Recipe {
     /// Place after place.
     Chain,
-    /// Sorted; the keys are hidden columns behind the client's own.
+    /// Sorted by hidden columns; behind the keys stand what servers themselves sort by (`SortKey::raw`).
     Sort(Vec<SortKey>),
-    /// One row of aggregates of each place is one row of all.
-    Fold(Vec<Fold>),
+    /// The rows of each place that are one group are one row of all.
+    Group(Grouping),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -405,14 +431,80 @@ pub struct SortKey {
     pub descending: bool,
     /// Of weights that are compared as if the space's followed without end.
     pub pads: Option<&'static [u8]>,
+    /// What a server sorts by where it sorts the rows of several places, if not by `expr`.
+    pub raw: Option<Box<str>>,
+}
+
+/// Groups of all places made of groups of each place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    pub hidden: Vec<Hidden>,
+    /// Rows with equal values in so many of the first hidden columns are one group.
+    pub keys: usize,
+    /// What is not folded is any row's.
+    pub folds: Vec<(Cell, Fold)>,
+    pub order: Vec<GroupOrder>,
+    /// Aggregates without GROUP BY: one row, of nothing too.
+    pub always: bool,
+    /// SELECT DISTINCT.
+    pub distinct: bool,
+}
+
+/// A hidden column, and how its values compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    pub expr: Box<str>,
+    pub pads: Option<&'static [u8]>,
+}
+
+/// A column of a group's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// The client's column of this number.
+    Visible(u16),
+    Hidden(u16),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupOrder {
+    pub by: Cell,
+    pub descending: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     Count,
     Sum,
-    Min,
-    Max,
+    /// The value whose key, in this hidden column, is the least.
+    Least(u16),
+    Greatest(u16),
+    /// Hidden columns with the sum and the count.
+    Average {
+        sum: u16,
+        count: u16,
+    },
+}
+
+impl Recipe {
+    /// ORDER BY of a UNION, by its hidden columns.
+    pub fn order(&self) -> String {
+        let Recipe::Sort(keys) = self else { return String::new() };
+        let mut raws = keys.len()..;
+        let by = |(at, key): (usize, &SortKey)| {
+            let at = if key.raw.is_some() { raws.next().unwrap_or(at) } else { at };
+            format!("{}{}", scatter::hidden_name(at), if key.descending { " DESC" } else { "" })
+        };
+        format!(" ORDER BY {}", keys.iter().enumerate().map(by).collect::<Vec<_>>().join(", "))
+    }
+
+    /// How many columns are not the client's.
+    pub fn hidden(&self) -> usize {
+        match self {
+            Recipe::Chain => 0,
+            Recipe::Sort(keys) => keys.len() + keys.iter().filter(|key| key.raw.is_some()).count(),
+            Recipe::Group(grouping) => grouping.hidden.len(),
+        }
+    }
 }
 
 /// LIMIT and OFFSET: literals or `?`.

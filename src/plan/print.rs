@@ -8,8 +8,8 @@ use super::gather::Gather;
 use super::load::Load;
 use super::local::{Characteristic, Filter, Local, Operand, Show, Step, Transaction};
 use super::{
-    Bind, Cut, Effect, Fold, Item, KeyColumn, Over, Patch, Plan, Planned, Recipe, RefKind, SessionValue, Single,
-    SortKey, TableRef, Template, ValueSource, Wide,
+    Bind, Cell, Cut, Effect, Fold, GroupOrder, Grouping, Item, KeyColumn, Over, Patch, Plan, Planned, Recipe, RefKind,
+    SessionValue, Single, SortKey, TableRef, Template, ValueSource, Wide,
 };
 use crate::context::Setting;
 use crate::sql::Source;
@@ -187,17 +187,10 @@ pub fn recipe(wide: &Wide, of: Printed<'_>) -> String {
     let mut how = match &wide.recipe {
         Recipe::Chain => "rows in the order of places".to_owned(),
         Recipe::Sort(keys) => {
-            let key = |key: &SortKey| format!("{}{}", key.expr, if key.descending { " DESC" } else { "" });
+            let key = |key: &SortKey| format!("{}{}", key.expr, direction(key.descending));
             format!("rows sorted by {}", keys.iter().map(key).collect::<Vec<_>>().join(", "))
         }
-        Recipe::Fold(folds) => {
-            let fold = |fold: &Fold| match fold {
-                Fold::Count | Fold::Sum => "added",
-                Fold::Min => "least",
-                Fold::Max => "greatest",
-            };
-            format!("one row, of each place's values {}", folds.iter().map(fold).collect::<Vec<_>>().join(", "))
-        }
+        Recipe::Group(groups) => grouping(groups),
     };
     if let Some(window) = &wide.window {
         if let Some(offset) = &window.offset {
@@ -207,6 +200,45 @@ pub fn recipe(wide: &Wide, of: Printed<'_>) -> String {
     }
     if wide.clock {
         how.push_str(", at one instant");
+    }
+    match wide.alone {
+        None => how.push_str("; places share texts"),
+        Some(why) => {
+            let _ = write!(how, "; a text for each place, since {why}");
+        }
+    }
+    how
+}
+
+fn direction(descending: bool) -> &'static str {
+    if descending { " DESC" } else { "" }
+}
+
+fn grouping(groups: &Grouping) -> String {
+    let cell = |cell: &Cell| match cell {
+        Cell::Visible(at) => format!("column {}", at + 1),
+        Cell::Hidden(at) => groups.hidden[usize::from(*at)].expr.to_string(),
+    };
+    let mut how = match (groups.keys, groups.distinct) {
+        (0, false) => "one row".to_owned(),
+        (0, true) => "one of all rows".to_owned(),
+        (keys, _) => {
+            let keys: Vec<&str> = groups.hidden[..keys].iter().map(|key| &*key.expr).collect();
+            format!("one row for each {}", keys.join(", "))
+        }
+    };
+    for (of, fold) in &groups.folds {
+        let fold = match fold {
+            Fold::Count | Fold::Sum => "added",
+            Fold::Least(_) => "least",
+            Fold::Greatest(_) => "greatest",
+            Fold::Average { .. } => "sum by count",
+        };
+        let _ = write!(how, ", {} {fold}", cell(of));
+    }
+    let by = |by: &GroupOrder| format!("{}{}", cell(&by.by), direction(by.descending));
+    if !groups.order.is_empty() {
+        let _ = write!(how, ", sorted by {}", groups.order.iter().map(by).collect::<Vec<_>>().join(", "));
     }
     how
 }
@@ -254,6 +286,7 @@ fn value_text(value: &ValueSource, of: Printed<'_>) -> String {
         ValueSource::One { from, to } => items(*from, *to, of),
         ValueSource::List(item) => format!("one of {}", items(*item, Item(item.0 + 1), of)),
         ValueSource::LastInsertId => "LAST_INSERT_ID()".into(),
+        ValueSource::Driver => "the driving table's".into(),
         ValueSource::Rows { item, value } => {
             format!("one of {}, value {value} of each", items(*item, Item(item.0 + 1), of))
         }
@@ -316,6 +349,7 @@ fn patch(out: &mut Vec<u8>, cut: &Cut, template: &Template) {
         Patch::Text(text) => out.extend_from_slice(text),
         Patch::OwnBefore => out.extend_from_slice(b"<("),
         Patch::OwnBehind { .. } => out.extend_from_slice(b") AND OWN>"),
+        Patch::Share(_) => out.extend_from_slice(b"(<keys of the place>)"),
         Patch::Limit => out.extend_from_slice(b"<LIMIT>"),
         Patch::Again(_) => out.extend_from_slice(b"<the same again>"),
         Patch::Inserted => out.extend_from_slice(b"<rows>"),

@@ -40,7 +40,7 @@ pub(super) fn plan(mut survey: Survey<'_>, query: &Query) -> Result<Outcome> {
     if let Ok(draft) = draft {
         let plain = survey.template()?;
         let wide = draft.finish(&plain);
-        let plan = Plan::Scatter(Scatter { plain, wide });
+        let plan = Plan::Scatter(Scatter { wide });
         return Ok(Outcome::Planned(Planned { plan, assigns: Vec::new(), kind: Kind::Rows }));
     }
     let draft = gathered()?.ok_or_else(|| Error::proxy("Bifold: a table without a place is in one."))?;

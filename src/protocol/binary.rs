@@ -5,6 +5,7 @@
 use crate::error::Result;
 use crate::protocol::column::{Column, ColumnFlags, ColumnType};
 use crate::protocol::payload::{Reader, malformed, put_lenenc_bytes};
+use crate::protocol::result_set::Format;
 use crate::value::Value;
 
 /// All that says how a value's bytes are read.
@@ -17,6 +18,39 @@ pub struct ValueType {
 impl ValueType {
     pub fn of(column: &Column<'_>) -> Self {
         ValueType { kind: column.kind, unsigned: column.flags.has(ColumnFlags::UNSIGNED) }
+    }
+
+    /// The same bytes stand for the same value in a column of the other type.
+    pub fn is_sent_as(self, other: Self, format: Format) -> bool {
+        use ColumnType::{DateTime, Null, Timestamp};
+        let is_moment = |of: Self| matches!(of.kind, DateTime | Timestamp);
+        let is_integer = |of: Self| integer_width(of.kind).is_some();
+        self.kind == other.kind
+            || self.kind == Null
+            || other.kind == Null
+            || (self.is_string() && other.is_string())
+            || (is_moment(self) && is_moment(other))
+            || (format == Format::Text && is_integer(self) && is_integer(other))
+    }
+
+    /// Sent as a string, and none of the kinds that hold something else.
+    pub fn is_string(self) -> bool {
+        use ColumnType::{Blob, Enum, LongBlob, MediumBlob, Set, String, TinyBlob, VarChar, VarString};
+        matches!(self.kind, VarChar | VarString | String | Enum | Set | TinyBlob | Blob | MediumBlob | LongBlob)
+    }
+}
+
+/// The bytes of a binary integer; `None`: it is none.
+pub fn integer_width(kind: ColumnType) -> Option<usize> {
+    use ColumnType::*;
+    match kind {
+        Tiny | Bool => Some(1),
+        Short | Year => Some(2),
+        Long | Int24 => Some(4),
+        LongLong => Some(8),
+        Null | Decimal | NewDecimal | Float | Double | Date | NewDate | DateTime | Timestamp | Time | VarChar
+        | VarString | String | Enum | Set | Json | TinyBlob | MediumBlob | LongBlob | Blob | Bit | Geometry
+        | Vector | Timestamp2 | DateTime2 | Time2 | TypedArray | Invalid => None,
     }
 }
 

@@ -254,6 +254,7 @@ impl World {
             strict: true,
             instant: Some((1_750_000_000, 123_456)),
             in_transaction: false,
+            blocks: true,
             weights: &self.weights,
             ids: &ids,
         };
@@ -267,7 +268,7 @@ impl World {
         // Of a query over many places the first text stands for all.
         let shown = if routed.wide || routed.choosing { 1 } else { routed.parts.len() };
         if shown < routed.parts.len() {
-            writeln!(out, "{} places, window {:?}", routed.parts.len(), routed.window).unwrap();
+            writeln!(out, "{} texts, window {:?}", routed.parts.len(), routed.window).unwrap();
         }
         for part in &routed.parts[..shown] {
             let server = &self.topology.server(part.server).name;

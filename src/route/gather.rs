@@ -120,6 +120,7 @@ impl Work<'_> {
                     rows: 0,
                     numbers: Vec::new(),
                     copies: false,
+                    branches: Vec::new(),
                 });
             }
         }

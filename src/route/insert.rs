@@ -352,7 +352,7 @@ impl Work<'_> {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let numbers = if split { rows.iter().map(|row| row.number).collect() } else { Vec::new() };
         let text = start..out.buffer.len();
-        out.parts.push(Part { server, text, args, names, rows: count, numbers, copies: false });
+        out.parts.push(Part { server, text, args, names, rows: count, numbers, copies: false, branches: Vec::new() });
     }
 }
 

@@ -1,9 +1,13 @@
 //! The places that a reference's keys name.
 
+use std::collections::BTreeMap;
+
 use super::value::{Given, Said, sharded};
 use super::{RouteError, Work};
 use crate::plan::{KeyColumn, KeyMatch, Located};
 use crate::snowflake::Format;
+use crate::sql::Span;
+use crate::sql::fingerprint::{self, ListKind};
 use crate::topology::key::Purpose;
 use crate::topology::{Place, Schema, ShardNo, SubtableNo};
 
@@ -16,6 +20,9 @@ pub(super) enum Where {
     /// Nothing is proved.
     Anywhere,
 }
+
+/// What of a list is for each place.
+pub(super) type Shares = BTreeMap<Place, Vec<Span>>;
 
 const FIRST: Place = Place { shard: ShardNo(0), subtable: SubtableNo(0) };
 
@@ -62,6 +69,26 @@ impl Work<'_> {
         several.sort_unstable();
         several.dedup();
         Ok(Where::Several(several))
+    }
+
+    /// The values of the driver's list by the places where they can be; those that can be nowhere are
+    /// everywhere, since NULL in a list is not nothing.
+    pub fn shares(&self, schema: &Schema, located: &Located) -> Result<Option<Shares>, RouteError> {
+        let mut keys = located.keys.iter().filter_map(|key| Some((key, key.shared_list()?)));
+        let Some((key, item)) = keys.next() else { return Ok(None) };
+        let Some(list) = self.statement.fingerprint.list(item.0).filter(|list| list.kind == ListKind::Values) else {
+            return Ok(None);
+        };
+        let (mut shares, mut nowhere, mut scratch) = (Shares::default(), Vec::new(), Vec::new());
+        for span in fingerprint::values(&self.statement.source, list.span) {
+            match self.place(schema, located, key.column, span.into(), &mut scratch)? {
+                Spot::At(place) => shares.entry(place).or_default().push(span),
+                Spot::Nowhere => nowhere.push(span),
+                Spot::Unclear => return Ok(None),
+            }
+        }
+        shares.values_mut().for_each(|share| share.extend(&nowhere));
+        Ok(Some(shares))
     }
 
     fn place(

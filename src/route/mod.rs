@@ -21,7 +21,7 @@ use crate::admission::HotKey;
 use crate::definition::identifier;
 use crate::error::Error;
 use crate::plan::load::Load;
-use crate::plan::{Item, Located, Plan, Planned, TableRef, WriteScatter};
+use crate::plan::{Item, Located, Plan, Planned, TableRef, Wide, WriteScatter};
 use crate::sql::fingerprint::Fingerprint;
 use crate::sql::{Kind, Source, Span, literal};
 use crate::topology::weight::{Question, Weights};
@@ -51,6 +51,8 @@ pub struct Facts<'a> {
     pub instant: Option<(u64, u32)>,
     /// The session has, or may have, a transaction that other connections can't see.
     pub in_transaction: bool,
+    /// Places of a server may share texts.
+    pub blocks: bool,
     pub weights: &'a Weights,
     pub ids: &'a dyn Ids,
 }
@@ -106,6 +108,9 @@ pub struct Routed {
     pub inlined: bool,
     /// Of an UPDATE or DELETE: the place of each part.
     pub places: Vec<Place>,
+    pub way: Way,
+    /// The first part is read for its column definitions alone.
+    pub defined: bool,
     scratch: Vec<u8>,
     params: Vec<u32>,
 }
@@ -122,6 +127,16 @@ pub struct Moving {
 pub struct Chosen {
     pub part: usize,
     pub key: String,
+}
+
+/// How the parts of a query over several places are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// One after the other on each server.
+    #[default]
+    Parts,
+    /// One sorted stream of each server.
+    Streams,
 }
 
 /// LIMIT in numbers.
@@ -173,6 +188,8 @@ pub struct Part {
     pub numbers: Vec<u32>,
     /// It does to a copy what another part does to the original: its numbers do not count.
     pub copies: bool,
+    /// The places whose statements are one UNION here; none: it is of one place.
+    pub branches: Vec<Place>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,6 +268,14 @@ pub fn change(
     work.with_params(out, |work, out| work.change(plan, rows, out))
 }
 
+/// Two texts of a query over several places, to be run for the sake of their metadata: the statement
+/// for one place, and a UNION of such.
+pub fn probe(plan: &Wide, statement: &Statement<'_>, facts: &Facts<'_>, out: &mut Routed) -> Result<(), RouteError> {
+    out.clear();
+    let work = Work { whole: false, sample: false, statement, facts, params: &[] };
+    work.with_params(out, |work, out| work.probe(plan, out))
+}
+
 /// An INSERT … SELECT in pieces.
 #[derive(Debug, Default)]
 pub struct Pieces {
@@ -317,7 +342,7 @@ impl Work<'_> {
     fn route(&self, planned: &Planned, out: &mut Routed) -> Result<(), RouteError> {
         match &planned.plan {
             Plan::Single(plan) => self.single(plan, out),
-            Plan::Scatter(plan) if self.sample => self.sample_of(&plan.plain, out),
+            Plan::Scatter(plan) if self.sample => self.sample_of(&plan.wide.plain, out),
             Plan::Scatter(plan) => self.read(&plan.wide, out),
             Plan::Gather(plan) if self.sample => self.sample_of_gather(plan, out),
             Plan::Gather(plan) => self.gather(plan, out),
@@ -350,6 +375,8 @@ impl Routed {
         self.copying = false;
         self.inlined = false;
         self.places.clear();
+        self.way = Way::Parts;
+        self.defined = false;
     }
 }
 
@@ -384,6 +411,19 @@ impl Name {
             logical_schema: table.schema.name.clone(),
             logical_table: table.table.to_string(),
             own: None,
+        }
+    }
+
+    /// Where it is read: rows that the shard does not own are left out.
+    fn put_read(&self, out: &mut Vec<u8>) {
+        match &self.own {
+            None => self.put(out),
+            // Servers merge it into the statement: its indexes serve as before.
+            Some(own) => {
+                out.extend_from_slice(b"(SELECT * FROM ");
+                self.put(out);
+                out.extend_from_slice(format!(" WHERE {own})").as_bytes());
+            }
         }
     }
 

@@ -24,7 +24,8 @@ impl Work<'_> {
         // 1. The new key's hash, if it is known
         let span = match &moves.key {
             Some(ValueSource::One { from, to }) => Some(self.span(*from, *to)),
-            Some(ValueSource::LastInsertId | ValueSource::List(_) | ValueSource::Rows { .. }) | None => None,
+            Some(ValueSource::LastInsertId | ValueSource::List(_) | ValueSource::Rows { .. } | ValueSource::Driver)
+            | None => None,
         };
         let said = match span {
             Some(span) => self.key(&located.key_type, table, span, Purpose::Store, &mut scratch)?,

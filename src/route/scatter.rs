@@ -121,7 +121,16 @@ impl Work<'_> {
         copier.copy_rest(&mut out.buffer);
         let text = start..out.buffer.len();
         let copies = plan.over == Over::Shards && place.shard != HOME;
-        out.parts.push(Part { server, text, args: None, names, rows: 0, numbers: Vec::new(), copies });
+        out.parts.push(Part {
+            server,
+            text,
+            args: None,
+            names,
+            rows: 0,
+            numbers: Vec::new(),
+            copies,
+            branches: Vec::new(),
+        });
     }
 
     /// Every row says the value that a server would count up.

@@ -34,7 +34,16 @@ impl Work<'_> {
         let mut copier = Copier::new(self.statement, self.facts, template, &names);
         copier.copy_rest(&mut out.buffer);
         let text = start..out.buffer.len();
-        out.parts.push(Part { server, text, args: None, names, rows: 0, numbers: Vec::new(), copies: false });
+        out.parts.push(Part {
+            server,
+            text,
+            args: None,
+            names,
+            rows: 0,
+            numbers: Vec::new(),
+            copies: false,
+            branches: Vec::new(),
+        });
     }
 
     /// The one server that has all tables, and what they are called there. `None`: rows of several

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use super::{Facts, Name, Statement};
 use crate::plan::{Cut, Item, Patch, RefNo, SessionValue, Template};
-use crate::sql::{Flavour, fingerprint, literal};
+use crate::sql::{Flavour, Span, fingerprint, literal};
+
+/// Where a text differs from place to place: the name of a table, or (`None`) the share of a list.
+pub(super) type Mark = (Range<usize>, Option<RefNo>);
 
 /// The physical tables of one text, by reference.
 pub(super) type Names = [Name];
@@ -24,6 +27,10 @@ pub(super) struct Copier<'a> {
     pub inserted: &'a [u8],
     /// The tokens of `?` that become literals; none: all stay.
     pub inlined: &'a [u32],
+    /// The values of the driver's list that are for this place; `None`: all.
+    pub share: Option<&'a [Span]>,
+    /// What would be another for another place, where it is asked for.
+    pub marks: Option<Vec<Mark>>,
     /// Where in the text.
     at: usize,
     /// The next cut.
@@ -41,6 +48,8 @@ impl<'a> Copier<'a> {
             filters: false,
             inserted: &[],
             inlined: &[],
+            share: None,
+            marks: None,
             at: 0,
             cut: 0,
         }
@@ -73,6 +82,11 @@ impl<'a> Copier<'a> {
         }
     }
 
+    /// What stands before this byte, if nothing was copied yet, is no part of the statement.
+    pub fn begin(&mut self, at: usize) {
+        self.at = self.at.max(at);
+    }
+
     /// Goes on from this byte; what lies before it is left out.
     pub fn skip_to(&mut self, at: usize) {
         self.at = at;
@@ -103,19 +117,22 @@ impl<'a> Copier<'a> {
         self.copy_to(self.statement.source.text.len(), out);
     }
 
-    pub fn patch(&self, patch: &Patch, out: &mut Vec<u8>) {
+    fn mark(&mut self, range: Range<usize>, table: Option<RefNo>) {
+        if let Some(marks) = &mut self.marks {
+            marks.push((range, table));
+        }
+    }
+
+    pub fn patch(&mut self, patch: &Patch, out: &mut Vec<u8>) {
         match patch {
-            Patch::Table { table: RefNo(no), alias } => {
-                let name = &self.names[usize::from(*no)];
-                match name.own.as_ref().filter(|_| self.filters) {
-                    None => name.put(out),
-                    // Servers merge it into the statement: its indexes serve as before.
-                    Some(own) => {
-                        out.extend_from_slice(b"(SELECT * FROM ");
-                        name.put(out);
-                        let _ = write!(out, " WHERE {own})");
-                    }
+            Patch::Table { table, alias } => {
+                let (start, name) = (out.len(), &self.names[usize::from(table.0)]);
+                if self.filters {
+                    name.put_read(out)
+                } else {
+                    name.put(out)
                 }
+                self.mark(start..out.len(), Some(*table));
                 if let Some(alias) = alias {
                     out.extend_from_slice(b" AS ");
                     out.extend_from_slice(alias);
@@ -132,6 +149,15 @@ impl<'a> Copier<'a> {
                     let words = if *joined { ") AND" } else { " WHERE" };
                     let _ = write!(out, "{words} {own}");
                 }
+            }
+            Patch::Share(item) => {
+                let start = out.len();
+                match (self.share, self.statement.fingerprint.list(item.0)) {
+                    (Some(share), _) => put_share(self.statement, share, out),
+                    (None, Some(list)) => out.extend_from_slice(self.statement.source.span_bytes(list.span)),
+                    (None, None) => {}
+                }
+                self.mark(start..out.len(), None);
             }
             Patch::Limit => {
                 // Writing to a Vec can't fail.
@@ -170,6 +196,15 @@ pub(super) fn inlined(statement: &Statement<'_>, charset: &str, params: &[u32], 
     }
     out.extend_from_slice(&source.text[at..bytes.end]);
     out
+}
+
+/// A list of some values.
+pub(super) fn put_share(statement: &Statement<'_>, share: &[Span], out: &mut Vec<u8>) {
+    for (at, span) in share.iter().enumerate() {
+        out.extend_from_slice(if at > 0 { b", " } else { b"(" });
+        out.extend_from_slice(statement.source.span_bytes(*span));
+    }
+    out.push(b')');
 }
 
 /// The bytes that a cut replaces; an empty one stands behind the item before it.

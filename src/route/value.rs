@@ -117,6 +117,7 @@ impl<'a> Work<'a> {
         match values {
             ValueSource::One { from, to } => visit(Given::Tokens(self.span(*from, *to))),
             ValueSource::LastInsertId => visit(Given::Id(self.facts.last_insert_id)),
+            ValueSource::Driver => Ok(false),
             ValueSource::List(item) => {
                 let Some(list) = self.statement.fingerprint.list(item.0).filter(|list| list.kind == ListKind::Values)
                 else {

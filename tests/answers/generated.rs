@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Answer, Both, Mask, differences, on_each_server};
 
-mod random;
+pub(super) mod random;
 mod statement;
 
 use random::Random;

@@ -410,7 +410,7 @@ fn rows_are_changed_and_deleted() {
             ("INSERT INTO orders (order_id, uid) VALUES (1, 5) ON DUPLICATE KEY UPDATE uid = 6", "sharding key"),
             ("INSERT INTO orders SELECT * FROM orders", "one uid"),
             ("UPDATE product SET title = UUID()", "differs from call to call"),
-            ("SELECT * FROM orders WHERE uid = 5 OR amount = 1 FOR UPDATE", "a locking read"),
+            ("SELECT amount FROM orders LIMIT 1 FOR UPDATE", "a locking read"),
         ] {
             both.refused(sql, words);
         }

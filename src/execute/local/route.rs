@@ -9,7 +9,7 @@ use crate::execute::client::Client;
 use crate::execute::statement::Running;
 use crate::plan::{Plan, Planned, print};
 use crate::protocol::result_set::text_column;
-use crate::route::{Name, Routed};
+use crate::route::{Name, Part, Routed};
 
 /// The collation number of utf8mb4_general_ci, which both servers have.
 const UTF8MB4: u16 = 45;
@@ -56,7 +56,7 @@ fn texts(running: &Running<'_>, plan: &str, routed: &Routed, table: &mut Table) 
         table.push([
             plan.as_bytes(),
             server.as_bytes(),
-            places(&part.names).as_bytes(),
+            places_of(part).as_bytes(),
             routed.buffer[part.text.clone()].trim_ascii_start(),
         ]);
     }
@@ -78,4 +78,13 @@ fn places(names: &[Name]) -> String {
         }
     }
     places.join(", ")
+}
+
+/// Of a text for many places the first.
+fn places_of(part: &Part) -> String {
+    let first = places(&part.names);
+    match part.branch_count() {
+        1 => first,
+        count => format!("{first} and {} more", count - 1),
+    }
 }

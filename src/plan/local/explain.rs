@@ -57,13 +57,17 @@ fn route(desk: &Desk<'_>, explained: &Statement) -> Result<Outcome> {
         Plan::Single(plan) => {
             if let Some(wide) = &mut plan.wide {
                 wide.template.cuts.insert(0, words.clone());
+                wide.plain.cuts.insert(0, words.clone());
             }
             if let Some(gather) = &mut plan.gather {
                 gather.put_first(words.clone());
             }
             plan.template.cuts.insert(0, words);
         }
-        Plan::Scatter(plan) => plan.wide.template.cuts.insert(0, words),
+        Plan::Scatter(plan) => {
+            plan.wide.plain.cuts.insert(0, words.clone());
+            plan.wide.template.cuts.insert(0, words);
+        }
         Plan::Gather(plan) => plan.put_first(words),
         Plan::Insert(plan) => plan.template.cuts.insert(0, words),
         Plan::WriteScatter(plan) => {

@@ -71,6 +71,8 @@ pub(crate) struct Survey<'a> {
     pub views: Vec<&'static View>,
     /// Definitions that the catalog does not hold yet.
     pub lacks: BTreeSet<TableName>,
+    /// The reference whose rows drive a query over many places: its key counts as known.
+    pub driver: Option<RefNo>,
 }
 
 /// A table that the statement names.
@@ -188,6 +190,7 @@ impl<'a> Survey<'a> {
             outermost: Outermost::default(),
             views: Vec::new(),
             lacks: BTreeSet::new(),
+            driver: None,
         }
     }
 

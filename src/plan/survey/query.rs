@@ -9,7 +9,7 @@ use super::{Defined, Export, FoundKind, Origin, Outermost, Survey, Use};
 use crate::error::{Error, Result};
 use crate::plan::allow::denied;
 use crate::plan::predicate::{self, Column, Fact, SourceNo};
-use crate::plan::{KeyColumn, KeyMatch, Patch};
+use crate::plan::{KeyColumn, KeyMatch, Patch, ValueSource};
 use crate::sql::ast::{
     self, Body, Expr, Into, IntoTarget, JoinCondition, JoinKind, Query, Select, SelectItem, SelectItemKind,
     TableFactor, TableRef, TableRefKind, With,
@@ -233,6 +233,7 @@ impl Survey<'_> {
             self.facts(filter, &scope, &mut facts);
         }
         facts.extend(scope.sources.iter().flat_map(|source| self.derived_facts(*source)));
+        facts.extend(scope.sources.iter().filter_map(|source| self.driven(*source)));
         let above: Vec<&Fact> = facts.iter().collect();
         let mut holding = above.clone();
         if let Some(join) = &join {
@@ -262,6 +263,15 @@ impl Survey<'_> {
         scope.facts = facts;
         filter.iter().try_for_each(|filter| self.expr(filter, &scope))?;
         Ok(scope)
+    }
+
+    /// The driving table's key, as if it were a constant.
+    fn driven(&self, source: SourceNo) -> Option<Fact> {
+        let Origin::Table { found, .. } = self.origin(source) else { return None };
+        let FoundKind::Sharded(rule) = &self.refs[usize::from(found.0)].kind else { return None };
+        let key = rule.sharded().filter(|_| self.driver == Some(*found))?.key.to_lowercase();
+        let column = Column { source, name: key.into() };
+        Some(Fact::Among { column, values: vec![ValueSource::Driver], null_safe: false })
     }
 
     /// Notes what pins a sharded table.
