@@ -93,6 +93,13 @@ pub const KEYS: &[Key] = &[
         "",
         "`atomic`: a transaction may write on several servers and is kept or undone on all of them; this needs the database `bifold` on each ([transactions](transactions.md)). `single`: a second server is refused.",
     ),
+    key(
+        "cluster.lock_wait",
+        Kind::Span { min: 1000, max: HOUR },
+        Value("\"1s\""),
+        "",
+        "How long a statement waits for a lock once its transaction has come to several servers, in whole seconds: no server sees a deadlock over several. A session's shorter `innodb_lock_wait_timeout` holds.",
+    ),
     key("listen", Kind::Section, Value("{}"), "", "Where Bifold listens."),
     key(
         "listen.mysql",

@@ -31,6 +31,8 @@ pub use pattern::NamePattern;
 pub struct Config {
     pub cluster: String,
     pub transactions: Transactions,
+    /// For a lock, where a deadlock may be one over several servers.
+    pub lock_wait: Duration,
     pub listen: Listen,
     pub limits: Limits,
     pub gather: Gather,

@@ -183,7 +183,7 @@ impl Engine {
 }
 
 async fn coordinator(config: &Config, servers: &Servers, duty: Duty) -> Arc<Coordinator> {
-    let coordinator = Coordinator::new(&config.cluster, config.transactions, &config.backend.user, servers);
+    let coordinator = Coordinator::new(config, servers);
     if duty == Duty::Serve {
         coordinator.prepare().await;
     }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::branch::{ServerMark, TransactionId};
 use super::decision;
-use crate::config::Transactions;
+use crate::config::{Config, Transactions};
 use crate::error::{Error, Result};
 use crate::shard::{Conn, Server, Servers};
 
@@ -25,6 +25,9 @@ pub struct Coordinator {
     /// The counters of the transactions that a session is leading.
     live: Mutex<std::collections::HashSet<u64>>,
     mode: Transactions,
+    /// Two transactions that wait for each other on different servers are a deadlock that no server
+    /// sees; so a transaction over several servers waits for a lock no longer than this.
+    pub(super) lock_wait_seconds: u32,
     user: String,
     pub(super) servers: Servers,
     /// By server number.
@@ -52,15 +55,17 @@ pub struct Live {
 const START: Duration = Duration::from_secs(5);
 
 impl Coordinator {
-    pub fn new(cluster: &str, mode: Transactions, user: &str, servers: &Servers) -> Self {
+    pub fn new(config: &Config, servers: &Servers) -> Self {
+        let (cluster, mode, user) = (&config.cluster, config.transactions, &config.backend.user);
         let unknown = || Watched { lacking: RwLock::new(Some("it was not asked yet".into())), quiet: Mutex::new(None) };
         Coordinator {
-            cluster: cluster.to_owned(),
+            cluster: cluster.clone(),
             incarnation: rand::random(),
             counter: AtomicU64::new(1),
             live: Mutex::default(),
             mode,
-            user: user.to_owned(),
+            lock_wait_seconds: u32::try_from(config.lock_wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX),
+            user: user.clone(),
             watched: servers.iter().map(|_| unknown()).collect(),
             left: Notify::new(),
             servers: servers.clone(),

@@ -17,10 +17,6 @@ use crate::registry::Listed;
 use crate::shard::{Conn, ReplyShape, Servers};
 use crate::topology::ServerNo;
 
-/// Two transactions that wait for each other on different servers are a deadlock that no server
-/// sees; so a transaction over several servers waits for a lock no longer than this.
-const LOCK_WAIT_SECONDS: u32 = 1;
-
 #[derive(Debug)]
 pub struct Hold {
     pub(super) coordinator: Arc<Coordinator>,
@@ -186,11 +182,12 @@ impl Hold {
         };
         let transaction = live.id.clone();
         self.live = Some(live);
+        let lock_wait = self.coordinator.lock_wait_seconds;
         let standing = |part: &&mut Part| part.stands() && !matches!(part.opened, Opened::Branch(_));
         let first = self.parts.iter_mut().find(standing).expect("a branch joins a plain part");
         // From now on it is missed if the server ends it by itself.
         first.opened = Opened::Plain;
-        first.conn.be_impatient(LOCK_WAIT_SECONDS).await?;
+        first.conn.be_impatient(lock_wait).await?;
         let said = first.characterised.unwrap_or(self.current);
         let branch = Branch {
             transaction,
@@ -204,7 +201,7 @@ impl Hold {
         if let Some(set) = said.with_words_of(begun).statement() {
             part.conn.run(&set).await?;
         }
-        part.conn.be_impatient(LOCK_WAIT_SECONDS).await?;
+        part.conn.be_impatient(lock_wait).await?;
         part.start_branch(branch).await?;
         if takes_snapshot(begun) {
             part.conn.run("SELECT gtrid FROM bifold.decision LIMIT 1").await?;

@@ -263,6 +263,24 @@ fn characteristics_hold_on_every_server() {
 }
 
 #[test]
+fn locks_are_waited_for_as_long_as_the_topology_says() {
+    on_each_flavour(Durability::Light, |cluster| {
+        cluster.set_more("[cluster]\nlock_wait = \"3s\"\n").expect("written");
+        let mut client = serve(cluster);
+        let (a, b) = apart(cluster);
+        let waits = |client: &mut crate::common::Client, uid: i64| {
+            ok(client, &format!("SELECT @@innodb_lock_wait_timeout FROM account WHERE uid = {uid}")).text()[0][0]
+                .clone()
+        };
+        let own = waits(&mut client, a);
+        transfer(&mut client, a, b, 1);
+        assert_eq!([waits(&mut client, a), waits(&mut client, b)], [Some("3".to_owned()), Some("3".to_owned())]);
+        ok(&mut client, "COMMIT");
+        assert_eq!([waits(&mut client, a), waits(&mut client, b)], [own.clone(), own]);
+    });
+}
+
+#[test]
 fn single_refuses_a_second_writing_server() {
     on_each_flavour(Durability::Light, |cluster| {
         serve(cluster);

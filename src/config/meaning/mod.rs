@@ -36,6 +36,7 @@ pub(super) fn config(root: &Node, around: &Surroundings<'_>, findings: &mut Find
     Some(Config {
         cluster: cluster?,
         transactions: transactions(root.at("cluster").at("transactions"))?,
+        lock_wait: access::span(root.at("cluster").at("lock_wait"))?,
         listen: listen?,
         limits: limits?,
         gather: gather?,
