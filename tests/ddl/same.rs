@@ -212,3 +212,34 @@ fn columns_are_read_by_name_while_subtables_differ() {
         assert!(matches!(&answer[0], Answer::Err(error) if error.code == 1054), "{answer:?}");
     });
 }
+
+const TWINS: &str = "[schema.mall.table.orders]\nkey = \"uid\"\ntables = 4\n\n\
+                     [schema.mall.table.orders_old]\nkey = \"uid\"\ntables = 4\n\n\
+                     [schema.mall.table.narrow]\nkey = \"uid\"\ntables = 2\n\n\
+                     [schema.mall.table.product]\nkind = \"reference\"\n\n\
+                     [schema.mall.table.article]\nkind = \"reference\"\n";
+
+#[test]
+fn a_table_goes_by_the_name_of_another_of_its_layout() {
+    on_each_server(TWINS, |both| {
+        both.each("CREATE TABLE orders (uid INT PRIMARY KEY, n INT, CONSTRAINT small CHECK (n < 100))");
+        both.each("INSERT INTO orders VALUES (1, 1), (2, 2), (3, 3)");
+        both.run("RENAME TABLE orders TO orders_old");
+        both.run("SELECT * FROM orders_old ORDER BY uid");
+        both.run("SELECT * FROM orders WHERE uid = 1");
+        both.run("RENAME TABLE orders TO orders_old");
+        both.run("INSERT INTO orders_old VALUES (4, 400)");
+        both.each("CREATE TABLE orders (uid INT PRIMARY KEY)");
+        both.run("RENAME TABLE orders TO orders_old");
+        both.run("DROP TABLE orders");
+        both.run("ALTER TABLE orders_old RENAME TO orders");
+        both.run("SELECT * FROM orders ORDER BY uid");
+        both.each("CREATE TABLE product (sku INT PRIMARY KEY)");
+        both.each("INSERT INTO product VALUES (1)");
+        both.run("RENAME TABLE product TO article");
+        both.run("SELECT * FROM article");
+        for to in ["narrow", "article", "unknown"] {
+            both.refused(&format!("RENAME TABLE orders TO {to}"), "cannot be renamed");
+        }
+    });
+}

@@ -64,7 +64,7 @@ pub(super) async fn truncate(task: &Task<'_>, target: &Target, text: &Text) -> R
     Ok(Outcome::default())
 }
 
-fn complete(target: &Target, places: &[Place], there: &BTreeSet<Place>) -> Result<()> {
+pub(super) fn complete(target: &Target, places: &[Place], there: &BTreeSet<Place>) -> Result<()> {
     let missing: Vec<Place> = places.iter().filter(|place| !there.contains(place)).copied().collect();
     match missing.as_slice() {
         [] => Ok(()),

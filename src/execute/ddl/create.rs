@@ -95,7 +95,7 @@ impl Task<'_> {
     }
 
     /// LIKE: the other table's definition has to keep this one's laws.
-    async fn judge_like(&self, target: &Target, like: &Target) -> Result<()> {
+    pub(super) async fn judge_like(&self, target: &Target, like: &Target) -> Result<()> {
         let place = like.places(self.schema)[0];
         let mut conn = self.plain_connection(self.server_of(place)).await?;
         let facts = read_facts(&mut conn, self.database_of(place), &like.naming(place.subtable).physical).await?;

@@ -7,6 +7,7 @@ mod alter;
 mod create;
 mod drop;
 mod places;
+mod rename;
 mod scratch;
 mod shown;
 mod turns;
@@ -42,7 +43,11 @@ pub(super) async fn serve(running: Running<'_>, client: &mut Client, plan: &Ddl)
             }
             at_home(&running, client, &plan.schema, targets, text, *effect).await
         }
-        Action::Create { .. } | Action::Alter { .. } | Action::Truncate { .. } | Action::Drop { .. } => {
+        Action::Create { .. }
+        | Action::Alter { .. }
+        | Action::Truncate { .. }
+        | Action::Rename { .. }
+        | Action::Drop { .. } => {
             client.hold.end(Ending::Commit).await?;
             let bound = client.hold.is_bound();
             let state = if bound { waiting_little(engine, client) } else { client.state().clone() };
@@ -151,6 +156,7 @@ pub async fn run(actor: &Actor<'_>, ddl: &Ddl) -> Result<Outcome> {
         }
         Action::Alter { target, text } => alter::run(&task, target, text).await,
         Action::Truncate { target, text } => alter::truncate(&task, target, text).await,
+        Action::Rename { targets: [from, to] } => rename::run(&task, from, to).await,
         Action::Drop { targets, if_exists } => drop::run(&task, targets, *if_exists).await,
         // The session's own connection serves those.
         Action::Home { .. } => Err(Error::proxy("Bifold: an unsharded table has no places.")),

@@ -18,7 +18,7 @@ pub(super) use query::create as create_select;
 pub use text::{Piece, Text};
 
 use crate::definition::Naming;
-use crate::topology::{Place, Schema, ShardNo, SubtableNo, TableKind, TableRule};
+use crate::topology::{Place, Schema, ShardNo, Sharded, SubtableNo, TableKind, TableRule};
 
 /// What to do, with everything that doing it needs.
 #[derive(Debug)]
@@ -48,6 +48,10 @@ pub enum Action {
     Truncate {
         target: Target,
         text: Text,
+    },
+    /// In every place that still has the old name; `[from, to]`.
+    Rename {
+        targets: [Target; 2],
     },
     Drop {
         targets: Vec<Target>,
@@ -101,6 +105,7 @@ impl Ddl {
             Action::Create { target, .. } | Action::Alter { target, .. } | Action::Truncate { target, .. } => {
                 std::slice::from_ref(target)
             }
+            Action::Rename { targets } => targets,
             Action::Drop { targets, .. } | Action::Home { targets, .. } => targets,
         }
     }
@@ -124,6 +129,22 @@ impl Target {
         match &self.reach {
             Reach::Home => None,
             Reach::Shards(rule) | Reach::Places(rule) => Some(rule),
+        }
+    }
+
+    /// May rows of this table go by the other's name and still be found?
+    pub fn is_shaped_like(&self, other: &Target) -> bool {
+        match (&self.reach, &other.reach) {
+            (Reach::Shards(_), Reach::Shards(_)) => true,
+            (Reach::Places(one), Reach::Places(other)) => {
+                one.sharded().zip(other.sharded()).is_some_and(|(one, other)| {
+                    let id = |sharded: &Sharded| sharded.id.as_ref().map(|id| (id.column.to_lowercase(), id.layout));
+                    one.key.to_lowercase() == other.key.to_lowercase()
+                        && (one.hash, one.subtables) == (other.hash, other.subtables)
+                        && id(one) == id(other)
+                })
+            }
+            (Reach::Home | Reach::Shards(_) | Reach::Places(_), _) => false,
         }
     }
 
@@ -166,6 +187,7 @@ impl fmt::Display for Ddl {
             Action::Create { text, .. } => ("create", Some(text)),
             Action::Alter { text, .. } => ("alter", Some(text)),
             Action::Truncate { text, .. } => ("truncate", Some(text)),
+            Action::Rename { .. } => ("rename", None),
             Action::Drop { .. } => ("drop", None),
             Action::Home { text, .. } => ("run", Some(text)),
         };

@@ -185,6 +185,12 @@ impl Planner<'_> {
 
     fn alter(&self, alter: &AlterTable) -> Result<Ddl> {
         let Named { schema, target } = self.standing(&alter.table, "ALTER")?;
+        if let [AlterSpec { kind: AlterSpecKind::RenameTable(to), .. }] = alter.specs.as_slice() {
+            let (from, to) = (Named { schema: schema.clone(), target: target.clone() }, self.new_name(to)?);
+            if let Some(renaming) = self.renaming(&from, &to) {
+                return Ok(renaming);
+            }
+        }
         let mut edits = Edits::new(self.source);
         edits.table(&alter.table, Piece::Target);
         self.no_swaps(&target, &alter.specs)?;
@@ -358,6 +364,11 @@ impl Planner<'_> {
         let mut schema: Option<Arc<Schema>> = None;
         let mut targets = Vec::new();
         let mut edits = Edits::new(self.source);
+        if let [pair] = pairs
+            && let Some(renaming) = self.renaming(&self.standing(&pair.from, "ALTER, DROP")?, &self.new_name(&pair.to)?)
+        {
+            return Ok(renaming);
+        }
         for pair in pairs {
             let (from, to) = (self.standing(&pair.from, "ALTER, DROP")?, self.new_name(&pair.to)?);
             let schema = schema.get_or_insert_with(|| from.schema.clone());
@@ -378,6 +389,13 @@ impl Planner<'_> {
             action: Action::Home { targets, text: edits.text(), effect: HomeEffect::Commits },
             notes: Vec::new(),
         })
+    }
+
+    /// A table of many places whose new name the topology declares with the same layout.
+    fn renaming(&self, from: &Named, to: &Named) -> Option<Ddl> {
+        let fits = from.schema.name == to.schema.name && from.target.is_shaped_like(&to.target);
+        let targets = [from.target.clone(), to.target.clone()];
+        fits.then(|| Ddl { schema: from.schema.clone(), action: Action::Rename { targets }, notes: Vec::new() })
     }
 
     fn create_index(&self, create: &CreateIndex) -> Result<Ddl> {
