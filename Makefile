@@ -1,13 +1,14 @@
-# The only commands: demo, test, check, bench, soak. Each says what it installs before it does.
+# The only commands: demo, test, test-clients, check, bench, soak. Each says what it installs before it does.
 
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 SHELL := /bin/bash
 
-.PHONY: help demo test check bench soak
+.PHONY: help demo test test-clients check bench soak
 
 help:
 	@echo 'make demo    build, start two servers with 4 x 1024 subtables and the proxy, load sample data'
 	@echo 'make test    all tests, on MariaDB and on MySQL'
+	@echo 'make test-clients   the test suites of SQLAlchemy and mysqlclient through the proxy (some minutes)'
 	@echo 'make check   format, lints, the order of modules, documentation'
 	@echo 'make bench   Bifold beside a byte-copying proxy and a direct connection (about 5 minutes)'
 	@echo 'make soak    sysbench for SOAK_MINUTES (10), watching memory, descriptors and errors'
@@ -20,6 +21,10 @@ demo:
 test:
 	@scripts/need rust server mariadb client sysbench python-drivers
 	@scripts/test
+
+test-clients:
+	@scripts/need rust server mariadb python-suites
+	@scripts/test --test suites -- --ignored --nocapture --test-threads=1
 
 check:
 	@scripts/need rust

@@ -241,7 +241,7 @@ async fn warnings(conn: &mut Conn, names: &[Name], homes: Option<Homes<'_>>) -> 
     let answer = conn.run("SHOW WARNINGS").await?;
     let mut all = diagnostics(&answer, names);
     let Some(homes) = homes else { return Ok(all) };
-    for diagnostic in all.iter_mut().filter(|diagnostic| names::is_of_foreign_key(diagnostic.code)) {
+    for diagnostic in all.iter_mut().filter(|diagnostic| names::may_name_others(diagnostic.code)) {
         diagnostic.text = names::in_foreign_text(homes.topology, &homes.in_qualifiers(&diagnostic.text));
     }
     Ok(all)

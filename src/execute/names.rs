@@ -109,6 +109,12 @@ impl Homes<'_> {
         if text.starts_with(b"Duplicate entry") {
             return text.into();
         }
+        if let Some(rest) = text.strip_prefix(b"FUNCTION ")
+            && let Some(length) = memchr::memchr(b'.', rest)
+            && let Some(schema) = self.topology.at_home(self.server, &rest[..length])
+        {
+            return [b"FUNCTION ", schema.name.as_bytes(), &rest[length..]].concat().into();
+        }
         let mut out = Cow::Borrowed(text);
         let mut at = 0;
         while let Some(quote) = memchr::memchr3(b'`', b'\'', b',', &out[at..]) {
@@ -129,8 +135,14 @@ impl Homes<'_> {
     }
 }
 
-/// Errors of foreign keys: a parent row that is missing, a child row that stands, by DML and DDL.
-pub fn is_of_foreign_key(code: u16) -> bool {
+/// Errors that may name what the statement does not: of foreign keys, and of a function that the server
+/// looked for itself.
+pub fn may_name_others(code: u16) -> bool {
+    is_of_foreign_key(code) || code == 1305
+}
+
+/// A parent row that is missing, a child row that stands.
+fn is_of_foreign_key(code: u16) -> bool {
     matches!(code, 1216 | 1217 | 1451 | 1452)
 }
 

@@ -4,6 +4,7 @@
 use super::client::Client;
 use super::exchange;
 use super::gather;
+use super::names::Homes;
 use super::relay::{self, Adjust};
 use super::statement::Running;
 use crate::error::{Error, Result};
@@ -71,7 +72,8 @@ pub(super) async fn at_one_place(
         exchange::enter(conn, name).await?;
     }
     conn.send(Command::StmtPrepare, text).await?;
-    let adjust = Adjust { names: &part.names, homes: None, insert_id: None, flags: Status::NONE, statement: Some(id) };
+    let homes = Some(Homes { topology: &running.engine.topology, server: part.server });
+    let adjust = Adjust { names: &part.names, homes, insert_id: None, flags: Status::NONE, statement: Some(id) };
     let summary = relay::relay(conn, &mut client.wire, Kind::Prepare, adjust).await?;
     if let Some(error) = &summary.error {
         client.memory.failed(error);

@@ -42,7 +42,7 @@ pub struct Adjust<'a> {
 impl Adjust<'_> {
     fn error(&self, error: Error) -> Error {
         let error = names::in_error(self.names, error);
-        match self.homes.filter(|_| names::is_of_foreign_key(error.code())) {
+        match self.homes.filter(|_| names::may_name_others(error.code())) {
             Some(homes) => {
                 let text = homes.in_qualifiers(error.text()).into_owned();
                 names::in_foreign(homes.topology, error.with_text(text))

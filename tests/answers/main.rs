@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod applications;
 mod binding;
 mod catalogue;
 mod compatibility;

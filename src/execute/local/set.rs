@@ -7,26 +7,43 @@ use super::done;
 use super::operand::{Given, given};
 use crate::context::Setting;
 use crate::error::{Error, Result};
-use crate::execute::client::Client;
+use crate::execute::client::{Client, Diagnostic};
 use crate::execute::exchange::At;
 use crate::execute::statement::Running;
 use crate::execute::{exchange, settings, single};
 use crate::plan::local::{Characteristic, Step};
 use crate::plan::{Effect, Plan, Planned};
+use crate::protocol::ok::OkPacket;
 use crate::route::Routed;
 use crate::sql::Flavour;
 use crate::transaction::Ending;
 
 pub(super) async fn run(running: &Running<'_>, client: &mut Client, routed: &mut Routed, steps: &[Step]) -> Result<()> {
     let before = client.state().clone();
-    if let Err(error) = take(running, client, routed, steps).await {
-        client.set_state(before, running.engine);
-        return Err(error);
+    let warned = match take(running, client, routed, steps).await {
+        Ok(warned) => warned,
+        Err(error) => {
+            client.set_state(before, running.engine);
+            return Err(error);
+        }
+    };
+    if warned.is_empty() {
+        return done(client).await;
     }
-    done(client).await
+    client.memory.row_count = 0;
+    let warnings = u16::try_from(warned.len()).unwrap_or(u16::MAX);
+    client.memory.diagnostics = warned;
+    client.reply_ok_of(OkPacket { warnings, ..OkPacket::default() }).await
 }
 
-async fn take(running: &Running<'_>, client: &mut Client, routed: &mut Routed, steps: &[Step]) -> Result<()> {
+/// What servers warned of.
+async fn take(
+    running: &Running<'_>,
+    client: &mut Client,
+    routed: &mut Routed,
+    steps: &[Step],
+) -> Result<Vec<Diagnostic>> {
+    let mut warned = Vec::new();
     for step in steps {
         match step {
             Step::Check { variable, value, allowed, why } => {
@@ -35,7 +52,7 @@ async fn take(running: &Running<'_>, client: &mut Client, routed: &mut Routed, s
                     return Err(Error::refused(format!("Bifold: {variable} can't be set to {}: {why}.", value.text())));
                 }
             }
-            Step::Server(planned) => on_server(running, client, routed, planned, steps).await?,
+            Step::Server(planned) => warned.extend(on_server(running, client, routed, planned, steps).await?),
             Step::Default(setting) => forget(running, client, setting),
             Step::DefaultIfZero { setting, value } => {
                 if matches!(given(running, client, routed, value).await?, Given::Integer(0) | Given::Default) {
@@ -53,7 +70,7 @@ async fn take(running: &Running<'_>, client: &mut Client, routed: &mut Routed, s
             }
         }
     }
-    Ok(())
+    Ok(warned)
 }
 
 /// What is remembered needs no server; what warned is not remembered, for the warning's sake.
@@ -86,7 +103,7 @@ async fn on_server(
     routed: &mut Routed,
     planned: &Arc<Planned>,
     steps: &[Step],
-) -> Result<()> {
+) -> Result<Vec<Diagnostic>> {
     let setting = Running { planned, ..*running };
     let Plan::Single(single) = &planned.plan else {
         return Err(Error::proxy("Bifold: a SET is not one server's."));
@@ -94,7 +111,11 @@ async fn on_server(
     let server = exchange::one_server(&setting, client, routed, single).await?;
     let need = exchange::need(client.shape, &client.settings.state, Effect::Read);
     let conn = client.hold.connection(&running.engine.servers, server, need).await?;
-    conn.run_bytes(&routed.buffer[routed.parts[0].text.clone()]).await?;
+    let answer = conn.run_bytes(&routed.buffer[routed.parts[0].text.clone()]).await?;
+    let warned = match answer.warnings {
+        0 => Vec::new(),
+        _ => exchange::diagnostics(&conn.run("SHOW WARNINGS").await?, &[]),
+    };
     // What the text set to DEFAULT is so on this connection; should the session not follow, or come
     // back to what it was, the connection has to be brought there.
     for step in steps {
@@ -103,7 +124,8 @@ async fn on_server(
             conn.now_in(state);
         }
     }
-    settings::follow(client, running.engine, At::Held(server), &planned.assigns).await
+    settings::follow(client, running.engine, At::Held(server), &planned.assigns).await?;
+    Ok(warned)
 }
 
 /// Back to what a connection has at first.

@@ -10,6 +10,13 @@ use crate::sql::{Flavour, Keyword, Kind, Span};
 
 /// `None`: any server answers the text as it is.
 pub(super) fn plan(desk: &Desk<'_>, show: &ast::Show) -> Result<Option<Local>> {
+    // What it says of itself every server says alike.
+    let of = show.db.or(show.table.as_ref().and_then(|table| table.db));
+    let is_plain = matches!(show.kind, ShowKind::Tables | ShowKind::Columns);
+    if is_plain && of.is_some_and(|db| is_information_schema(&desk.name(db))) {
+        filter(desk, show)?;
+        return Ok(None);
+    }
     let local = match show.kind {
         ShowKind::Databases => Local::Show(Show::Databases(filter(desk, show)?)),
         ShowKind::Tables => {
