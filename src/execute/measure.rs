@@ -17,6 +17,10 @@ pub struct Counts {
     pub turned_away: Counter,
     pub logins_refused: Counter,
     pub kills: Counter,
+    /// Statements whose rows were brought together on one server; those rows, and their bytes.
+    pub gathers: Counter,
+    pub gathered_rows: Counter,
+    pub gathered_bytes: Counter,
     errors: [Counter; 4],
 }
 
@@ -60,6 +64,10 @@ impl Engine {
         counter("bifold_clients_turned_away_total", "Clients told error 1040.", &[], counts.turned_away.get());
         counter("bifold_logins_refused_total", "Logins that failed.", &[], counts.logins_refused.get());
         counter("bifold_kills_total", "Statements and sessions that were killed.", &[], counts.kills.get());
+        let help = "Statements run over rows that were brought together on one server.";
+        counter("bifold_gathers_total", help, &[], counts.gathers.get());
+        counter("bifold_gathered_rows_total", "Rows brought together for them.", &[], counts.gathered_rows.get());
+        counter("bifold_gathered_bytes_total", "The bytes of these rows.", &[], counts.gathered_bytes.get());
         for (blame, errors) in BLAMES.iter().zip(&counts.errors) {
             counter(
                 "bifold_errors_total",

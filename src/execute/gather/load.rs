@@ -28,6 +28,11 @@ impl Budget {
         Budget { rows, bytes, limits: (rows, bytes) }
     }
 
+    /// Rows and bytes taken so far.
+    pub fn taken(&self) -> (u64, u64) {
+        (self.limits.0 - self.rows, self.limits.1 - self.bytes)
+    }
+
     fn take(&mut self, bytes: usize) -> Result<()> {
         let left = self.rows.checked_sub(1).zip(self.bytes.checked_sub(bytes as u64));
         (self.rows, self.bytes) = left.ok_or_else(|| {

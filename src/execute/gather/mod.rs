@@ -34,6 +34,7 @@ use crate::wire::Framed;
 pub(super) async fn run(running: Running<'_>, client: &mut Client, routed: &mut Routed, plan: &Gather) -> Result<()> {
     // 1. Admitted whole
     let _admitted = scatter::admitted(running.engine, client).await?;
+    running.engine.counts.gathers.add(1);
     // 2. Rows brought together: those that count; where leaving rows or columns out shows, all
     let state = state(&running, client, plan);
     let task = Task { running, plan, state };
@@ -111,8 +112,11 @@ impl<'a> Task<'a> {
         let mut site = Site::open(engine, gathered.server, client.shape).await?;
         // 2. Tables, then their rows
         let limits = &engine.config.gather;
+        // Without parameters a text is worth no preparing, and many can be under way.
+        let binds = routed.parts.iter().any(|part| part.args.as_ref().is_some_and(|args| !args.is_empty()));
         let mut filling = Filling {
             task: self,
+            reading: Running { bound: self.running.bound.filter(|_| binds), ..self.running },
             routed,
             whole,
             wire: &client.wire,
@@ -121,6 +125,9 @@ impl<'a> Task<'a> {
         };
         let filled = timeout(limits.timeout, filling.fill(&mut lines, &mut site, &gathered.tables)).await;
         let in_time = filled.is_ok();
+        let (rows, bytes) = filling.budget.taken();
+        engine.counts.gathered_rows.add(rows);
+        engine.counts.gathered_bytes.add(bytes);
         let (filled, shows) = (filled.unwrap_or_else(|_| Err(too_slow())), filling.shows);
         // 3. What is under way on the session's connections is read to its end; one that does not come to it
         // is closed, with what the session had there
@@ -186,6 +193,8 @@ fn too_slow() -> Error {
 /// Tables being filled.
 struct Filling<'f, 'a> {
     task: &'f Task<'a>,
+    /// What the collecting texts are sent as.
+    reading: Running<'a>,
     routed: &'f Routed,
     whole: bool,
     wire: &'f Framed,
@@ -197,7 +206,7 @@ struct Filling<'f, 'a> {
 impl Filling<'_, '_> {
     async fn fill(&mut self, lines: &mut [Line<'_>], site: &mut Site<'_>, tables: &[Temporary]) -> Result<()> {
         for line in lines.iter_mut() {
-            line.send(&self.task.running, self.routed).await?;
+            line.send(&self.reading, self.routed).await?;
         }
         for table in tables {
             site.make(self.task.running.engine, table).await?;
@@ -240,8 +249,8 @@ impl Filling<'_, '_> {
 
     /// Reads a part's reply to its end.
     async fn part(&mut self, line: &mut Line<'_>, number: usize, loader: &mut Loader<'_>) -> Result<()> {
-        line.send(&self.task.running, self.routed).await?;
-        let format = if self.task.running.bound.is_some() { Format::Binary } else { Format::Text };
+        line.send(&self.reading, self.routed).await?;
+        let format = if self.reading.bound.is_some() { Format::Binary } else { Format::Text };
         let mut failed = None;
         loop {
             let piece = line.piece(self.wire).await?;
