@@ -182,8 +182,8 @@ fn extreme(clauses: &Clauses<'_>, name: &str, arg: &Expr) -> Option<Key> {
     match clauses.target(arg) {
         Target::Column(column) => {
             let def = super::number::definition(clauses.survey, &column)?;
-            // By label there, not by number.
-            let labelled = matches!(def.data_type.as_str(), "enum" | "set");
+            // By label there, not by number; a zero TIMESTAMP is no moment.
+            let labelled = matches!(def.data_type.as_str(), "enum" | "set" | "timestamp");
             // Whether it is filled up depends on how a server goes about it.
             let filled = def.column_type.contains("zerofill");
             let key = clauses.column_key(&column, Use::Group, |column| format!("{name}({column})"));

@@ -152,14 +152,6 @@ impl<'a> Clauses<'a> {
         Some(self.survey.name(name).to_lowercase())
     }
 
-    /// What the items of the select list are, but for those of `*`.
-    pub fn targets(&self) -> impl Iterator<Item = Target<'a>> {
-        self.select.items.iter().filter_map(|item| match &item.kind {
-            SelectItemKind::Expr { expr, .. } => Some(self.target(expr)),
-            SelectItemKind::Wildcard { .. } => None,
-        })
-    }
-
     /// The number of the select item that is this very expression.
     pub fn item_of(&self, target: &Target<'_>) -> Option<usize> {
         let Target::Expr(wanted) = target else { return None };
@@ -354,6 +346,12 @@ fn column_key(survey: &Survey<'_>, column: &Column, of: Use, wrap: impl Fn(Strin
         "timestamp" => plain(format!("UNIX_TIMESTAMP({name})")),
         "enum" | "set" => plain(format!("CAST({name} AS UNSIGNED)")),
         "binary" | "varbinary" if fits => plain(name),
+        // Which of equal texts stands for a group is the server's choice, and shows.
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext"
+            if of == Use::Group && !equals_only_itself(def.collation.as_deref()?) =>
+        {
+            None
+        }
         "char" | "varchar" if fits => text_key(name, def.collation.as_deref()?),
         "tinytext" | "text" | "mediumtext" | "longtext" if of == Use::Group => {
             text_key(name, def.collation.as_deref()?)
@@ -369,6 +367,11 @@ fn physical_column(survey: &Survey<'_>, column: &Column) -> Option<String> {
     // What takes no alias is alone in its statement.
     let full = if *bare { own } else { format!("{}.{own}", quoted(name)) };
     (full.is_ascii() || survey.source.dialect.charset == Charset::Utf8).then_some(full)
+}
+
+/// Texts that are equal under the collation are written alike.
+fn equals_only_itself(collation: &str) -> bool {
+    Collation::named(collation).is_some_and(|collation| collation.order() == Order::Binary { pads: false })
 }
 
 /// Strings by their weights, which the server knows.

@@ -235,7 +235,7 @@ fn groups_aggregates_and_windows() {
 }
 
 const GROUPS: &[&str] = &[
-    "SELECT state, COUNT(*), SUM(amount), AVG(amount), MIN(made), MAX(note) FROM orders GROUP BY state ORDER BY state",
+    "SELECT LOWER(state), COUNT(*), SUM(amount), AVG(amount), MIN(made), MAX(note) FROM orders GROUP BY state ORDER BY state",
     "SELECT COUNT(DISTINCT state), COUNT(DISTINCT uid, state), SUM(DISTINCT amount), AVG(DISTINCT amount) FROM orders",
     "SELECT uid, COUNT(DISTINCT state) FROM orders GROUP BY uid ORDER BY 2 DESC, 1 LIMIT 5",
     "SELECT state, GROUP_CONCAT(order_id ORDER BY order_id DESC SEPARATOR '; ') FROM orders GROUP BY state ORDER BY state",
@@ -342,7 +342,7 @@ fn statements_with_parameters() {
                 "SELECT o.uid FROM orders o LEFT JOIN item i ON i.order_id = o.order_id AND i.n = ? WHERE o.note = ? ORDER BY 1",
                 vec![Param::Int(2), text("it's \\ 7")],
             ),
-            ("SELECT DISTINCT state FROM orders WHERE uid = ? OR state = ?", vec![Param::Null, text("NEW")]),
+            ("SELECT DISTINCT LOWER(state) FROM orders WHERE uid = ? OR state = ?", vec![Param::Null, text("NEW")]),
         ];
         for (sql, params) in &cases {
             both.run_with(sql, params);

@@ -53,6 +53,9 @@ fn is_folded(recipe: &Recipe, column: usize) -> bool {
     }
 }
 
+/// The decimals of a FLOAT or DOUBLE that has as many as it needs.
+const FLOATING: u8 = 31;
+
 /// Values of both are the same bytes; `shown`: they are passed on as they are.
 fn alike(one: &Column<'_>, union: &Column<'_>, shown: bool) -> bool {
     use ColumnType::{Decimal, Double, Float, NewDecimal, Null, Year};
@@ -70,6 +73,10 @@ fn alike(one: &Column<'_>, union: &Column<'_>, shown: bool) -> bool {
     // An expression's value may have fewer digits than its type.
     let padded = shown && exact && one.org_name.is_empty();
     let real = matches!(one.kind, Float | Double);
+    // With a fixed number of digits a UNION cuts what has more before the point.
+    if real && one.decimals < FLOATING {
+        return false;
+    }
     one.kind == union.kind
         && one.decimals == union.decimals
         && !(shown && (spelled || padded))
