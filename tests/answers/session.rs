@@ -526,7 +526,6 @@ fn unsharded_tables_are_checked_and_analysed() {
         ] {
             both.run(statement);
         }
-        both.refused("CHECK TABLE orders", "sharded");
     });
 }
 
