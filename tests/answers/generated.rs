@@ -14,7 +14,7 @@ use statement::{KEYS, Maker};
 
 const SECONDS: u64 = 5;
 /// The same on each machine that is fast enough.
-const SEEDS: u64 = 40;
+const SEEDS: u64 = 25;
 /// Statements after which tables are emptied and another seed begins.
 const ROUND: usize = 120;
 
