@@ -188,7 +188,8 @@ async fn pair(config: &Config, replica: &Replica, desks: &mut (Desk, Desk), agai
         }
         Some(_) => {}
     }
-    let ours = [config.backend.user.as_str(), "system user", "event_scheduler"];
+    // Who is still logging in has no name yet, and is mostly a proxy's next connection.
+    let ours = [config.backend.user.as_str(), "system user", "event_scheduler", "unauthenticated user"];
     let users = old
         .rows("SELECT DISTINCT USER, COMMAND FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()")
         .await?;
